@@ -1,0 +1,157 @@
+"""Scripted agents: an environment's reference and hacks, the idle one and a random one.
+
+They speak the same language as any agent (an observation in, an action out), so
+`DeepGym.run_episode`, the command line, `check` and the tests play them in the same way.
+"""
+
+import random
+from collections.abc import Callable, Generator
+from typing import Any, NamedTuple, Protocol
+
+from deepgym_gym.actions import Action, Observation, parse_action
+from deepgym_gym.errors import ActionError, DefinitionError, SandboxError, VerifierError
+from deepgym_gym.results import RunResult, StepResult
+
+ActionLike = Action | dict[str, Any] | str
+Script = Generator[ActionLike, str, None]
+DONE = Action(action_type="done")  # type: ignore[arg-type]  # pydantic turns the word into the enum
+
+
+class Agent(Protocol):
+    """Anything that maps an observation to the next action."""
+
+    def __call__(self, observation: Observation) -> Action:
+        """Return the next action."""
+        ...
+
+
+class Player:
+    """One episode of a script: called with each observation, it gives the next action.
+
+    After the script's last action it says `done`.
+
+    Args:
+        name: for messages, such as `reference` or `hack forge`.
+        play: called with the first observation's text; what it returns yields actions and is sent
+            the texts.
+
+    Example:
+        >>> actions = [{"action_type": "bash", "content": "ls"}]
+        >>> player = Player("list", lambda text: iter_actions(actions))
+        >>> [player(Observation(content="")).action_type.value for _ in range(2)]
+        ['bash', 'done']
+    """
+
+    def __init__(self, name: str, play: Callable[[str], Script]) -> None:  # noqa: D107
+        self.name = name
+        self._play = play
+        self._script: Script | None = None
+
+    def __repr__(self) -> str:  # noqa: D105
+        return f"Player({self.name!r})"
+
+    def __call__(self, observation: Observation) -> Action:
+        """Return the script's next action.
+
+        Raises:
+            DefinitionError: the script raised, or yielded something that is no action.
+        """
+        try:
+            if self._script is None:
+                self._script = self._play(observation.content)
+                return parse_action(next(self._script))
+            return parse_action(self._script.send(observation.content))
+        except StopIteration:
+            return DONE
+        except ActionError as error:
+            raise DefinitionError(f"{self.name} yielded a bad action: {error}") from None
+        except Exception as error:
+            raise DefinitionError(f"{self.name} raised {type(error).__name__}: {error}") from error
+
+
+def idle() -> Player:
+    """Return an agent that only says done."""
+    return Player("idle", lambda text: iter_actions([]))
+
+
+def random_player(seed: int, definition_task: str = "", steps: int = 6) -> Player:
+    """Return an agent that acts at random with words of the task: what luck alone is worth."""
+    rng = random.Random(f"random player:{seed}")  # noqa: S311  # no secret depends on it
+    words = definition_task.split() or ["word"]
+
+    def play(first: str) -> Script:
+        seen = words + first.split()
+        for _ in range(steps):
+            word, other = rng.choice(seen)[:200], rng.choice(seen)[:200]
+            # A name that no action can carry (absolute, upwards, a folder) becomes one that it can.
+            name = word.strip("/.`,:;") or "file"
+            path = name.replace("..", "_").replace("\0", "_")
+            yield rng.choice(
+                [
+                    {
+                        "action_type": "bash",
+                        "content": rng.choice(["ls -la", "pwd", "env | head", "id"]),
+                    },
+                    {"action_type": "write_file", "path": path, "content": f"{other}\n"},
+                    {"action_type": "code", "content": f"print({other!a})"},
+                ]
+            )
+
+    return Player(f"random {seed}", play)
+
+
+def iter_actions(actions: list[Any]) -> Script:
+    """Play a list of actions without looking at what they did."""
+    yield from actions
+
+
+class EpisodeSession(Protocol):
+    """The part of a session that playing an episode needs."""
+
+    async def start(self) -> Observation:
+        """Return the first observation."""
+        ...
+
+    async def step(self, action: Action) -> StepResult:
+        """Apply one action."""
+        ...
+
+    async def score(self) -> RunResult:
+        """Judge the episode."""
+        ...
+
+
+class Play(NamedTuple):
+    """One played episode: every observation, every step's reward and the result."""
+
+    result: RunResult
+    observations: tuple[Observation, ...]
+    rewards: tuple[float, ...]
+
+
+async def play_episode(session: EpisodeSession, agent: Agent) -> Play:
+    """Play the agent to the end of the session's episode and score it.
+
+    A rejected action is told to the agent.
+
+    Raises:
+        SandboxError: from `start` only; a step that fails ends the episode with its fixed result.
+    """
+    observations = [await session.start()]
+    rewards: list[float] = []
+    rejected = 0
+    while not observations[-1].done and rejected < 1000:
+        try:
+            result = await session.step(agent(observations[-1]))
+        except ActionError as error:
+            rejected += 1
+            last = observations[-1]
+            observations.append(Observation(content=f"[rejected: {error}]", step=last.step))
+        except (SandboxError, VerifierError):
+            break
+        else:
+            observations.append(result.observation)
+            rewards.append(result.reward)
+            if result.done:
+                break
+    return Play(await session.score(), tuple(observations), tuple(rewards))
