@@ -38,6 +38,9 @@ NOFILE: Final = 4096
 # What is kept of a verifier's stdout (its end, where the verdict is) and stderr (its beginning).
 VERIFIER_STDOUT_BYTES: Final = 16 * MIB
 VERIFIER_STDERR_BYTES: Final = 256 * KIB
+# What a step verifier may hand on to the next one (JSON), and what it may tell the agent (UTF-8).
+STATE_BYTES: Final = 64 * KIB
+FEEDBACK_BYTES: Final = 64 * KIB
 
 # One message between host and guest. Bigger than any file of a definition, smaller than a host's memory.
 MAX_MESSAGE_BYTES: Final = 256 * MIB

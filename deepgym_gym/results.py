@@ -93,13 +93,17 @@ class RunResult(_Model):
 
 
 class StepVerdict(_Model):
-    """What the step verifier of one step did: `reward`, its last output and its exit code."""
+    """What the step verifier of one step did: `reward`, its last output and its exit code.
+
+    `feedback` is what it told the agent, where the definition lets it (`verifier_feedback`).
+    """
 
     reward: Finite
     output: str = ""
     stderr: str = ""
     exit_code: int | None = None
     error_type: str | None = None
+    feedback: str = ""
 
 
 class StepResult(NamedTuple):

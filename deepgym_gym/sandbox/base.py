@@ -79,7 +79,8 @@ class VerifyRequest:
 
     `final` kills the agent's processes first (unless `keep_processes`); otherwise they are frozen for as long as
     the verifier runs. With `step_output`, the verifier finds it in the file that `STEP_OUTPUT_PATH` names and
-    `step_number` (from 1) in `STEP_NUMBER`.
+    `step_number` (from 1) in `STEP_NUMBER`. With `state`, it finds that in the file that
+    `VERIFIER_STATE_PATH` names: read-only for the verifier, out of the agent's reach.
     """
 
     code: str
@@ -88,6 +89,7 @@ class VerifyRequest:
     keep_processes: bool = False
     step_output: bytes | None = None
     step_number: int = 0
+    state: bytes | None = None
 
 
 @dataclass(frozen=True, slots=True)
