@@ -48,10 +48,10 @@ class MultiTurnEnvironment(BaseModel):
     # Leave the agent's processes running (frozen by default, killed before the final verifier) when a verifier
     # must talk to a server that the agent started.
     keep_processes: bool = False
-    # The step verifier's JSON may also hold "feedback", a text that ends the step's observation, and
-    # "state", any JSON value of at most STATE_BYTES, which the next step verifier and the final one
-    # find in the file that VERIFIER_STATE_PATH names (`null` before the first). The agent can reach
-    # neither the file nor what is not said in "feedback".
+    # The step verifier's JSON may also hold "feedback", a text that ends the step's observation,
+    # and "state", any JSON value of at most STATE_BYTES, which the next step verifier and the final
+    # one find in the file that VERIFIER_STATE_PATH names (`null` before the first). The agent can
+    # reach neither the file nor what is not said in "feedback".
     verifier_feedback: bool = False
 
     # Limits.
