@@ -1,0 +1,1 @@
+"""The HTTP server; nothing below this package knows HTTP."""
