@@ -1,0 +1,279 @@
+"""`NamespaceBackend`: the isolated default on Linux, with no daemon and nothing to install."""
+
+import asyncio
+import contextlib
+import itertools
+import socket
+import uuid
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import deepgym_gym
+from deepgym_gym import limits
+from deepgym_gym.errors import SandboxError, SandboxTimeoutError, SandboxUnavailableError
+from deepgym_gym.sandbox import interpreter
+from deepgym_gym.sandbox.base import (
+    Capabilities,
+    SandboxSpec,
+    VerifierOutcome,
+    VerifyRequest,
+)
+from deepgym_gym.sandbox.channel import GuestChannel
+from deepgym_gym.sandbox.guest_sandbox import (
+    GuestSandbox,
+    expect_ready,
+    verifier_outcome,
+    verify_message,
+)
+from deepgym_gym.sandbox.namespace.client import WardenClient
+
+_WORK = "/work"
+
+
+class NamespaceBackend:
+    """Makes sandboxes of Linux namespaces through one warden process.
+
+    Args:
+        mode: how uids are mapped (see `identity`), None for the best that works.
+        cgroups: whether to use cgroups where they can be written.
+    """
+
+    name = "namespace"
+
+    def __init__(self, *, mode: str | None = None, cgroups: bool = True) -> None:
+        self._mode = mode
+        self._use_cgroups = cgroups
+        self._lock = asyncio.Lock()
+        self._warden: WardenClient | None = None
+        self._live: set[NamespaceSandbox] = set()
+
+    async def start(self, spec: SandboxSpec) -> "NamespaceSandbox":
+        """Make a sandbox. Raises: see `Backend.start`."""
+        if spec.image is not None:
+            raise SandboxUnavailableError(
+                f"The namespace backend cannot boot the image {spec.image!r} yet. "
+                "Leave `image` out to use this machine's own system folders."
+            )
+        warden = await self._running_warden()
+        sandbox = await self._start(warden, spec)
+        self._live.add(sandbox)
+        return sandbox
+
+    async def _running_warden(self) -> WardenClient:
+        # The lock keeps parallel first starts from making two wardens.
+        async with self._lock:
+            if self._warden is None or not self._warden.alive:
+                warden = await WardenClient.start(self._config())
+                try:
+                    probe = await self._start(warden, SandboxSpec())
+                    try:
+                        await _assert_least_privilege(probe)
+                    finally:
+                        await probe.stop()
+                except BaseException:
+                    await warden.aclose()
+                    raise
+                self._warden = warden
+            return self._warden
+
+    def _config(self) -> dict[str, Any]:
+        python = interpreter.choose()
+        binds = ["/usr"]
+        path = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
+        if python.prefix is not None:
+            binds.append(python.prefix)
+            path += f":{python.prefix}/bin"
+        return {
+            "mode": self._mode,
+            "cgroups": self._use_cgroups,
+            "binds": binds,
+            "hidden": [folder for folder in _own_folders() if _beneath(folder, binds)],
+            "interpreter": python.path,
+            "path": path + ":/opt/deepgym/bin",
+        }
+
+    async def _start(self, warden: WardenClient, spec: SandboxSpec) -> "NamespaceSandbox":
+        name = f"dg-{uuid.uuid4().hex[:12]}"
+        ours, theirs = socket.socketpair()
+        channel = await GuestChannel.over(ours, name)
+        sandbox = NamespaceSandbox(name, channel, self, warden, _capabilities(warden.facts))
+        try:
+            with theirs:
+                request = {"op": "start", "name": name, "spec": _wire_spec(spec)}
+                async with asyncio.timeout(limits.START_TIMEOUT_S):
+                    await warden.ask(request, theirs.fileno())
+            await expect_ready(channel, "The sandbox", limits.START_TIMEOUT_S)
+        except TimeoutError:
+            await sandbox.stop()
+            raise SandboxTimeoutError(
+                f"The warden started no sandbox within {limits.START_TIMEOUT_S:g} s."
+            ) from None
+        except BaseException:
+            await sandbox.stop()
+            raise
+        return sandbox
+
+    def forget(self, sandbox: "NamespaceSandbox") -> None:
+        """A sandbox has ended."""
+        self._live.discard(sandbox)
+
+    async def aclose(self) -> None:
+        """End the warden and with it every sandbox."""
+        async with self._lock:
+            warden, self._warden = self._warden, None
+            if warden is not None:
+                await warden.aclose()
+
+
+class NamespaceSandbox(GuestSandbox):
+    """One agent's box, and a fresh sibling box for each verifier."""
+
+    def __init__(
+        self,
+        name: str,
+        channel: GuestChannel,
+        backend: NamespaceBackend,
+        warden: WardenClient,
+        capabilities: Capabilities,
+    ) -> None:
+        super().__init__(name, channel, _WORK, capabilities)
+        self._backend = backend
+        self._warden = warden
+        self._oom_kills = 0
+        self._runs = itertools.count(1)
+
+    async def verify(self, request: VerifyRequest) -> VerifierOutcome:
+        """Run a verifier in a box of its own. Raises: see `Sandbox.verify`."""
+        grace = limits.REPLY_GRACE_S
+        quiet = None if request.keep_processes else ("kill" if request.final else "freeze")
+        channel, _ = await _both(
+            self._verifier_box(request.keep_processes),
+            self.ask({"op": quiet}, timeout_s=grace) if quiet else _nothing(),
+        )
+        try:
+            header, body = verify_message(request)
+            try:
+                facts, data = await channel.ask(
+                    header, body, timeout_s=request.timeout_s + grace
+                )
+            except SandboxError as error:
+                # The verifier's box, not the agent's: never the agent's doing.
+                raise SandboxUnavailableError(
+                    f"The verifier's box was lost: {error}", sandbox_id=self.id
+                ) from None
+        finally:
+            channel.close()
+            if quiet == "freeze":
+                await self.ask({"op": "thaw"}, timeout_s=grace)
+        return verifier_outcome(facts, data)
+
+    async def _verifier_box(self, shared_network: bool) -> GuestChannel:
+        ours, theirs = socket.socketpair()
+        channel = await GuestChannel.over(ours, f"{self.id}/verifier-{next(self._runs)}")
+        request = {"op": "verifier", "name": self.id, "shared_network": shared_network}
+        try:
+            with theirs:
+                async with asyncio.timeout(limits.START_TIMEOUT_S):
+                    await self._warden.ask(request, theirs.fileno())
+            await expect_ready(channel, "The verifier's box", limits.START_TIMEOUT_S)
+        except TimeoutError:
+            channel.close()
+            raise SandboxUnavailableError("The warden made no box for the verifier.") from None
+        except BaseException:
+            channel.close()
+            raise
+        return channel
+
+    async def _oom_killed(self) -> bool:
+        reply = await self._warden.ask({"op": "oom", "name": self.id})
+        kills = int(reply.get("oom_kills", 0))
+        more, self._oom_kills = kills > self._oom_kills, kills
+        return more
+
+    async def _end(self) -> None:
+        self._backend.forget(self)
+        # A warden that is gone has taken its boxes with it.
+        with contextlib.suppress(SandboxUnavailableError):
+            await self._warden.ask({"op": "stop", "name": self.id})
+
+
+async def _nothing() -> None:
+    return None
+
+
+async def _both(box: Any, quiet: Any) -> tuple[GuestChannel, Any]:
+    """Await both; if one fails, close what the other made."""
+    made, quieted = await asyncio.gather(box, quiet, return_exceptions=True)
+    if isinstance(quieted, BaseException):
+        # The agent's sandbox is what failed: that decides, also where the verifier's box failed with it.
+        if isinstance(made, GuestChannel):
+            made.close()
+        raise quieted
+    if isinstance(made, BaseException):
+        raise made
+    return made, quieted
+
+
+def _wire_spec(spec: SandboxSpec) -> dict[str, Any]:
+    return {
+        "memory_mb": spec.memory_mb,
+        "pids": spec.pids,
+        "disk_mb": spec.disk_mb,
+        "shm_mb": spec.shm_mb,
+        "tmp_mb": limits.TMP_MB,
+        "output_bytes": spec.output_bytes,
+        "nofile": limits.NOFILE,
+    }
+
+
+def _capabilities(facts: Mapping[str, Any]) -> Capabilities:
+    enforced = {
+        "root": "pivot_root, read-only",
+        "network": "own namespace, loopback only",
+        "processes": "own pid namespace, hidepid",
+        "users": facts["mode"],
+        "privileges": "no capabilities, no-new-privileges",
+        "syscalls": "seccomp deny-list",
+        "memory": f"{facts['memory']}",
+        "pids": f"{facts['pids']}",
+        "disk": "tmpfs size and inodes",
+        "verifier": "sibling box, read-only view",
+        "touch_detection": "audit hook and fanotify",
+    }
+    return Capabilities("namespace", True, enforced)
+
+
+def _own_folders() -> list[str]:
+    """This package's folders, which hold verifiers and answers: sandboxes never show them."""
+    package = Path(deepgym_gym.__file__).parent
+    folders = {package, package.resolve()}
+    folders |= {(package / name).resolve() for name in ("registry", "wrappers", "server")}
+    return sorted(str(folder) for folder in folders)
+
+
+def _beneath(folder: str, binds: list[str]) -> bool:
+    return any(folder == bind or folder.startswith(bind + "/") for bind in binds)
+
+
+async def _assert_least_privilege(sandbox: NamespaceSandbox) -> None:
+    """Look, once per warden, at what a program of the agent really holds.
+
+    Raises:
+        SandboxUnavailableError: it holds a capability, could gain privileges, or is not filtered.
+    """
+    result = await sandbox.exec("while read -r line; do echo \"$line\"; done </proc/self/status", 30.0)
+    lines = result.stdout.decode("utf-8", "replace").splitlines()
+    status = {key: value.strip() for key, _, value in (line.partition(":") for line in lines)}
+    sets = ("CapInh", "CapPrm", "CapEff", "CapBnd", "CapAmb")
+    wrong = [f"{name}={status.get(name)}" for name in sets if int(status.get(name, "1"), 16) != 0]
+    wrong += [
+        f"{name}={status.get(name)}"
+        for name, wanted in (("NoNewPrivs", "1"), ("Seccomp", "2"))
+        if status.get(name) != wanted
+    ]
+    if wrong:
+        raise SandboxUnavailableError(
+            "A program in a new sandbox holds more privilege than none "
+            f"({', '.join(wrong)}); refusing to run agents. Run `deepgym-gym doctor`."
+        )
