@@ -7,8 +7,8 @@ Importing this package registers every shipped environment::
 
     env = gymnasium.make("deepgym/notes-v0")
 
-Public names are loaded when they are first used, so the import adds little to Gymnasium's own and loads neither
-docker nor fastapi nor a trainer.
+Public names are loaded when they are first used, so the import adds little to Gymnasium's own and
+loads neither docker nor fastapi nor a trainer.
 """
 
 from importlib import import_module

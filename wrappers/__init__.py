@@ -1,1 +1,4 @@
-"""Gymnasium wrappers, vector environments and trainer adapters; each imports its trainer inside itself only."""
+"""Gymnasium wrappers, vector environments and trainer adapters.
+
+An adapter imports its trainer inside itself only.
+"""
