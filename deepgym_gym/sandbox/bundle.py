@@ -4,6 +4,7 @@ The sandbox's interpreter is not the trainer's and must not see this package's f
 answers), so the modules travel through a descriptor and are built under their own names on the other side.
 """
 
+import functools
 import importlib.resources
 import json
 import os
@@ -47,7 +48,7 @@ def write_memory_file(entry: str, config: object, *, warden: bool) -> int:
     if warden:
         names += [f"namespace.{name}" for name in WARDEN]
     given = {
-        "modules": [(f"{_PACKAGE}.{name}", _text(name.split("."))) for name in names],
+        "modules": [(f"{_PACKAGE}.{name}", _text(name)) for name in names],
         "entry": f"{_PACKAGE}.{entry}",
         "config": config,
     }
@@ -63,6 +64,8 @@ def command(interpreter: str, fd: int, channel: int) -> Sequence[str]:
     return (interpreter, "-I", "-S", f"/dev/fd/{fd}", str(channel))
 
 
-def _text(parts: Sequence[str]) -> str:
+@functools.cache
+def _text(name: str) -> str:
+    parts = name.split(".")
     folder = importlib.resources.files(_PACKAGE)
     return folder.joinpath(*parts[:-1], parts[-1] + ".py").read_text(encoding="utf-8")

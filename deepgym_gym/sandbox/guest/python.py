@@ -13,6 +13,7 @@ import os
 import signal
 import sys
 import threading
+import traceback
 import types
 from typing import Any, Callable, NoReturn
 
@@ -150,7 +151,11 @@ def _report(error: BaseException) -> None:
         frames = frames.tb_next
     try:
         sys.stdout.flush()
-        sys.excepthook(type(error), error.with_traceback(frames), frames)
+        if sys.excepthook is sys.__excepthook__:
+            # The built-in hook reads source lines from files only; this one knows `linecache`.
+            traceback.print_exception(type(error), error.with_traceback(frames), frames)
+        else:
+            sys.excepthook(type(error), error.with_traceback(frames), frames)
     except BaseException:
         return
 

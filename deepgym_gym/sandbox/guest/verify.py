@@ -47,6 +47,8 @@ class Verifier:
         """Run it and describe what happened; the reply's body is stdout followed by stderr."""
         started = time.monotonic()
         deadline = started + request["timeout_s"]
+        # In a box of the verifier's own there is nothing before it; locally the agent's programs are.
+        before = self._supervisor.before()
         blobs = self._place(request, body)
         out, out_writer = os.pipe()
         err, err_writer = os.pipe()
@@ -67,7 +69,7 @@ class Verifier:
             if status is None:
                 for capture in (stdout, stderr, reported):
                     capture.drain()
-            self._supervisor.kill_all()
+            self._supervisor.kill_since(before)
             touched = watch.touched() if watch else False
         finally:
             for fd in (out, err, report):
