@@ -12,7 +12,7 @@ import tomllib
 from collections.abc import Iterable
 from pathlib import Path
 from types import ModuleType
-from typing import Any, Literal, TypedDict, cast
+from typing import Any
 
 from deepgym_gym.definition import MultiTurnEnvironment
 from deepgym_gym.errors import DefinitionError
@@ -39,15 +39,10 @@ _REWARDS = ("episode", "final", "step")
 _PACKAGES = threading.Lock()
 
 
-class Variant(TypedDict, total=False):
-    """What `make_variant` returns; only `task` is required, `setup` and `secret` are JSON."""
-
-    task: dict[str, str]
-    files: dict[str, str]
-    setup: Any
-    secret: Any
-    difficulty: Literal["easy", "medium", "hard"]
-    max_steps: int
+# What `make_variant` returns: `task` (placeholder -> text) is required; `files` (path -> text),
+# `setup` and `secret` (JSON values), `difficulty` and `max_steps` are not.
+Variant = dict[str, Any]
+_VARIANT_KEYS = ("task", "files", "setup", "secret", "difficulty", "max_steps")
 
 
 def suggestion(word: str, known: Iterable[str]) -> str:
@@ -113,7 +108,7 @@ def check_variant(value: object, where: str) -> Variant:
     Raises:
         DefinitionError: it has not.
     """
-    known = Variant.__annotations__
+    known = _VARIANT_KEYS
     if not isinstance(value, dict) or "task" not in value:
         raise DefinitionError(
             f"{where}: expected a dict with the key 'task', got {str(value)[:200]}."
@@ -140,7 +135,7 @@ def check_variant(value: object, where: str) -> Variant:
                 f"{where}: {key!r} must be a JSON value that is the same when read back "
                 "(lists for tuples, text for keys, no NaN)."
             )
-    return cast("Variant", value)
+    return value
 
 
 def read_text(path: Path) -> str:

@@ -122,6 +122,7 @@ def test_gymnasium_return_is_the_score() -> None:
     env = make_env("guess_number")
     player = ENVIRONMENT.reference(4)
     rewards = []
+    info: dict[str, object] = {}
 
     try:
         observation, _ = env.reset(options={"variant": 4})
