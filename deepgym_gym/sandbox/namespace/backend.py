@@ -3,6 +3,7 @@
 import asyncio
 import contextlib
 import itertools
+import resource
 import socket
 import uuid
 from collections.abc import Mapping
@@ -19,7 +20,7 @@ from deepgym_gym.sandbox.base import (
     VerifierOutcome,
     VerifyRequest,
 )
-from deepgym_gym.sandbox.channel import GuestChannel
+from deepgym_gym.sandbox.channel import GuestChannel, Reply
 from deepgym_gym.sandbox.guest_sandbox import (
     GuestSandbox,
     expect_ready,
@@ -46,6 +47,7 @@ class NamespaceBackend:
         self._use_cgroups = cgroups
         self._lock = asyncio.Lock()
         self._warden: WardenClient | None = None
+        self._touch_detection = "audit"
         self._live: set[NamespaceSandbox] = set()
 
     async def start(self, spec: SandboxSpec) -> "NamespaceSandbox":
@@ -56,6 +58,7 @@ class NamespaceBackend:
                 "Leave `image` out to use this machine's own system folders."
             )
         warden = await self._running_warden()
+        _make_room_for_descriptors(len(self._live))
         sandbox = await self._start(warden, spec)
         self._live.add(sandbox)
         return sandbox
@@ -69,6 +72,7 @@ class NamespaceBackend:
                     probe = await self._start(warden, SandboxSpec())
                     try:
                         await _assert_least_privilege(probe)
+                        self._touch_detection = await probe.touch_detection()
                     finally:
                         await probe.stop()
                 except BaseException:
@@ -97,7 +101,7 @@ class NamespaceBackend:
         name = f"dg-{uuid.uuid4().hex[:12]}"
         ours, theirs = socket.socketpair()
         channel = await GuestChannel.over(ours, name)
-        sandbox = NamespaceSandbox(name, channel, self, warden, _capabilities(warden.facts))
+        sandbox = NamespaceSandbox(name, channel, self, warden, _capabilities(warden.facts, self._touch_detection))
         try:
             with theirs:
                 request = {"op": "start", "name": name, "spec": _wire_spec(spec)}
@@ -145,6 +149,14 @@ class NamespaceSandbox(GuestSandbox):
 
     async def verify(self, request: VerifyRequest) -> VerifierOutcome:
         """Run a verifier in a box of its own. Raises: see `Sandbox.verify`."""
+        return verifier_outcome(*await self._verify(request))
+
+    async def touch_detection(self) -> str:
+        """By what means a verifier's touches are really seen here."""
+        facts, _ = await self._verify(VerifyRequest(code="", timeout_s=30.0, final=False))
+        return str(facts["watched_by"])
+
+    async def _verify(self, request: VerifyRequest) -> Reply:
         grace = limits.REPLY_GRACE_S
         quiet = None if request.keep_processes else ("kill" if request.final else "freeze")
         channel, _ = await _both(
@@ -154,9 +166,7 @@ class NamespaceSandbox(GuestSandbox):
         try:
             header, body = verify_message(request)
             try:
-                facts, data = await channel.ask(
-                    header, body, timeout_s=request.timeout_s + grace
-                )
+                return await channel.ask(header, body, timeout_s=request.timeout_s + grace)
             except SandboxError as error:
                 # The verifier's box, not the agent's: never the agent's doing.
                 raise SandboxUnavailableError(
@@ -166,7 +176,6 @@ class NamespaceSandbox(GuestSandbox):
             channel.close()
             if quiet == "freeze":
                 await self.ask({"op": "thaw"}, timeout_s=grace)
-        return verifier_outcome(facts, data)
 
     async def _verifier_box(self, shared_network: bool) -> GuestChannel:
         ours, theirs = socket.socketpair()
@@ -198,6 +207,13 @@ class NamespaceSandbox(GuestSandbox):
             await self._warden.ask({"op": "stop", "name": self.id})
 
 
+def _make_room_for_descriptors(live: int) -> None:
+    """Each sandbox holds a descriptor, each verifier another; the usual soft limit of 1024 is soon reached."""
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    if 2 * live + 256 > soft != hard:
+        resource.setrlimit(resource.RLIMIT_NOFILE, (hard, hard))
+
+
 async def _nothing() -> None:
     return None
 
@@ -227,7 +243,7 @@ def _wire_spec(spec: SandboxSpec) -> dict[str, Any]:
     }
 
 
-def _capabilities(facts: Mapping[str, Any]) -> Capabilities:
+def _capabilities(facts: Mapping[str, Any], touch_detection: str) -> Capabilities:
     enforced = {
         "root": "pivot_root, read-only",
         "network": "own namespace, loopback only",
@@ -239,7 +255,7 @@ def _capabilities(facts: Mapping[str, Any]) -> Capabilities:
         "pids": f"{facts['pids']}",
         "disk": "tmpfs size and inodes",
         "verifier": "sibling box, read-only view",
-        "touch_detection": "audit hook and fanotify",
+        "touch_detection": touch_detection,
     }
     return Capabilities("namespace", True, enforced)
 

@@ -109,7 +109,9 @@ def run_sibling_box(box: Box, *, solver: bool) -> None:
     """
     try:
         _cover(box)
-        limit_resources(None, _address_space(box) if solver else None, box.spec["nofile"])
+        # Where there is one uid only, its processes in all boxes count together.
+        pids = box.spec["pids"] * (2 if box.users.single else 1) + 8 if solver else None
+        limit_resources(pids, _address_space(box) if solver else None, box.spec["nofile"])
         keep = 0 if box.users.single else syscalls.mask(CAP_KILL, CAP_SETGID, CAP_SETUID)
         if solver:
             _lock(box, keep)

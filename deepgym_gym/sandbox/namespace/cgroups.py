@@ -60,16 +60,23 @@ class Cgroups:
         base = os.path.join(_ROOT, controller)
         return base if os.access(os.path.join(base, "tasks"), os.W_OK) else None
 
-    def add(self, name: str, pid: int, memory_mb: int, pids: int) -> None:
-        """Put a process, and all that it will start, under limits."""
+    def create(self, name: str, memory_mb: int, pids: int) -> None:
+        """Make a sandbox's groups with its limits; groups that are there already are left alone."""
         for folder in self._folders:
             path = os.path.join(folder, name)
-            os.mkdir(path)
+            try:
+                os.mkdir(path)
+            except FileExistsError:
+                continue
             if folder == self.memory:
                 _limit_memory(path, memory_mb * _MIB, self._version2)
             if folder == self.pids:
                 _write(os.path.join(path, "pids.max"), str(pids))
-            _write(os.path.join(path, "cgroup.procs"), str(pid))
+
+    def enter(self, name: str, pid: int) -> None:
+        """Put a process, and all that it will start, into a sandbox's groups."""
+        for folder in self._folders:
+            _write(os.path.join(folder, name, "cgroup.procs"), str(pid))
 
     def oom_kills(self, name: str) -> int:
         """How many processes the kernel has killed here for memory."""

@@ -8,6 +8,7 @@ and every box dies with the warden. It never sees a verifier's text: agents' box
 from __future__ import annotations
 
 import contextlib
+import fcntl
 import gc
 import json
 import os
@@ -34,8 +35,6 @@ _BOX_NAMESPACES = (
 # A verifier may ask for so many solver boxes; a faulty one must not fill the machine.
 _MAX_SOLVERS = 64
 _PACKET = 1 << 16
-# Descriptors are moved here on their way to 3, 4, ...
-_HIGH = 500
 _LAST_REAP_S = 2.0
 
 
@@ -174,7 +173,8 @@ class Warden:
             if self._cgroups:
                 # What the agent keeps in its folders is memory too, and has its own limit.
                 total = sum(spec[key] for key in ("memory_mb", "disk_mb", "shm_mb")) + 2 * spec["tmp_mb"]
-                self._cgroups.add(name, pid, total, spec["pids"] + 8)
+                self._cgroups.create(name, total, spec["pids"] + 8)
+                self._cgroups.enter(name, pid)
             os.write(opener, b"g")
         except OSError:
             os.kill(pid, signal.SIGKILL)
@@ -215,8 +215,9 @@ class Warden:
         try:
             signal.set_wakeup_fd(-1)
             signal.signal(signal.SIGTERM, signal.SIG_DFL)
-            # First out of the way, then down to their places.
-            high = [os.dup2(fd, _HIGH + place) for place, fd in enumerate(fds)]
+            # First out of the way of each other, then down to their places.
+            above = max(*fds, 3 + len(fds)) + 1
+            high = [fcntl.fcntl(fd, fcntl.F_DUPFD_CLOEXEC, above) for fd in fds]
             for place, fd in enumerate(high):
                 os.dup2(fd, 3 + place, inheritable=False)
             syscalls.close_range(3 + len(fds))
@@ -263,6 +264,8 @@ class Warden:
         else:
             flags |= syscalls.CLONE_NEWNET
         try:
+            if self._cgroups and not has_launcher:
+                self._cgroups.enter(_solver_group(session), os.getpid())
             for kind, flag in kinds.items():
                 if kind in namespaces:
                     syscalls.setns(namespaces[kind], flag)
@@ -308,6 +311,9 @@ class Warden:
             if session.solvers > _MAX_SOLVERS:
                 launcher.send(b"too many solver boxes for one verifier")
                 return
+            if self._cgroups and session.solvers == 1:
+                # A group of its own: the agent's code must be able to starve neither its verifier nor the machine.
+                self._cgroups.create(_solver_group(session), session.spec["memory_mb"], session.spec["pids"] + 8)
             ours, theirs = socket.socketpair()
             with ours, theirs:
                 try:
@@ -382,7 +388,8 @@ class Warden:
             os.close(fd)
         session.namespaces = {}
         if self._cgroups:
-            self._cgroups.remove(session.name)
+            for group in (session.name, _solver_group(session)):
+                self._cgroups.remove(group)
         self._identity.give_back(session.slot)
         self._sessions.pop(session.name, None)
         for request in session.stopping:
@@ -425,6 +432,10 @@ def run(control_fd: int, config: dict[str, Any]) -> None:
     gc.collect()
     gc.freeze()
     warden.serve()
+
+
+def _solver_group(session: Session) -> str:
+    return session.name + ".solver"
 
 
 def _leave(*_: object) -> None:
