@@ -144,9 +144,10 @@ def make_env(name: str, version: int | None = None, **kwargs: Any) -> "SandboxEn
     Raises:
         DefinitionError: no such environment, or an option is wrong. Nothing has been started.
     """
+    environment = find_environment(name, version)
+    # Later, so that a wrong name costs no import.
     from deepgym_gym.env import SandboxEnv
 
-    environment = find_environment(name, version)
     return SandboxEnv(environment, **{"reward": environment.reward, **kwargs})
 
 
