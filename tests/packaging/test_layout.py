@@ -36,6 +36,7 @@ FLOORS: dict[str, int] = {
     "server": 7,
     # the roof
     "__init__": 8,
+    "__main__": 8,
     "cli": 8,
 }
 

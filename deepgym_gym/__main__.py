@@ -1,0 +1,5 @@
+"""`python -m deepgym_gym` is the command line, where no console script is installed."""
+
+from deepgym_gym.cli import main
+
+main()
