@@ -1,0 +1,228 @@
+"""`DeepGym` and `AsyncDeepGym`: sessions for people and scripts, in two faces over the one engine."""
+
+import inspect
+from collections.abc import Awaitable, Callable
+from types import TracebackType
+from typing import Any, NamedTuple, Self
+
+from deepgym_gym import loop
+from deepgym_gym.actions import Action, Observation
+from deepgym_gym.definition import MultiTurnEnvironment
+from deepgym_gym.errors import ActionError, SandboxError, VerifierError
+from deepgym_gym.results import RunResult, StepResult, StepVerdict, Trajectory
+from deepgym_gym.sandbox.backends import get_backend
+from deepgym_gym.session import Session, SessionState
+
+ActionLike = Action | dict[str, Any] | str
+Agent = Callable[[Observation], ActionLike]
+AsyncAgent = Callable[[Observation], ActionLike | Awaitable[ActionLike]]
+
+# An agent whose actions are rejected so often in a row is not going to act: its episode is scored as it is.
+MAX_REJECTED = 20
+
+
+class Episode(NamedTuple):
+    """What `run_episode` returns; unpacks as `trajectory, result`."""
+
+    trajectory: Trajectory
+    result: RunResult
+
+
+class _Face:
+    """What both faces show of a session without waiting."""
+
+    def __init__(self, session: Session) -> None:
+        self._session = session
+
+    @property
+    def id(self) -> str:
+        """The session's unique id."""
+        return self._session.id
+
+    @property
+    def state(self) -> SessionState:
+        """Where the episode is."""
+        return self._session.state
+
+    @property
+    def terminated(self) -> bool:
+        """Whether the episode ended by the task's own rules, or by a sandbox that the agent broke."""
+        return self._session.terminated
+
+    @property
+    def truncated(self) -> bool:
+        """Whether a limit, or a failure that is not the agent's, ended the episode."""
+        return self._session.truncated
+
+    @property
+    def trajectory(self) -> Trajectory:
+        """Every (observation, action) pair so far, and the step rewards."""
+        return self._session.trajectory
+
+    @property
+    def step_verdict(self) -> StepVerdict | None:
+        """The last output and exit code of the step verifier."""
+        return self._session.step_verdict
+
+    @property
+    def failure_result(self) -> RunResult | None:
+        """The result that a failed step fixed, if one did."""
+        return self._session.failure_result
+
+    def _agents_view(self, error: ActionError) -> Observation:
+        return Observation(content=f"[rejected] {error}", step=self._session.step_number)
+
+
+class SyncSession(_Face):
+    """A session whose calls wait. A context manager that closes it. Raises: as `Session`."""
+
+    def start(self) -> Observation:
+        """Make the sandbox and run the setup; the first observation."""
+        return loop.run(self._session.start())
+
+    def step(self, action: ActionLike) -> StepResult:
+        """Apply one action; unpacks as `observation, reward, done`."""
+        return loop.run(self._session.step(action))
+
+    def score(self) -> RunResult:
+        """Run the final verifier; the same result however often it is asked."""
+        return loop.run(self._session.score())
+
+    def close(self) -> None:
+        """End the session and its sandbox; may be called twice, and from any thread."""
+        loop.run(self._session.close())
+
+    def __enter__(self) -> Self:
+        """Return the session; `start` is the caller's."""
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        """Close it."""
+        self.close()
+
+
+class AsyncSession(_Face):
+    """A session whose calls are awaited, from any event loop. Raises: as `Session`."""
+
+    async def start(self) -> Observation:
+        """Make the sandbox and run the setup; the first observation."""
+        return await loop.bridge(self._session.start())
+
+    async def step(self, action: ActionLike) -> StepResult:
+        """Apply one action; unpacks as `observation, reward, done`."""
+        return await loop.bridge(self._session.step(action))
+
+    async def score(self) -> RunResult:
+        """Run the final verifier; the same result however often it is asked."""
+        return await loop.bridge(self._session.score())
+
+    async def close(self) -> None:
+        """End the session and its sandbox; may be called twice."""
+        await loop.bridge(self._session.close())
+
+    async def __aenter__(self) -> Self:
+        """Return the session; `start` is the caller's."""
+        return self
+
+    async def __aexit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        """Close it."""
+        await self.close()
+
+
+class DeepGym:
+    """Opens sessions.
+
+    Args:
+        mode: the backend: `auto` (isolated, the default), `namespace`, or `local` (not isolated).
+
+    Raises:
+        DefinitionError: no backend has that name.
+
+    Example:
+        >>> DeepGym(mode="auto")
+        DeepGym(mode='auto')
+    """
+
+    def __init__(self, mode: str = "auto") -> None:
+        self.mode = mode
+        self._backend = get_backend(mode)
+
+    def __repr__(self) -> str:
+        """How it was made."""
+        return f"{type(self).__name__}(mode={self.mode!r})"
+
+    def session(self, env: MultiTurnEnvironment) -> SyncSession:
+        """Open a session for one episode; nothing is created before its `start`."""
+        return SyncSession(Session(env, get_backend(self.mode)))
+
+    def run_episode(self, env: MultiTurnEnvironment, agent: Agent) -> Episode:
+        """Play one episode: `agent` maps each observation to the next action.
+
+        A rejected action comes back to the agent as an observation. A step that fails ends the episode with the
+        result which that failure fixed, and does not raise. Source: reward contract, rule C13.
+
+        Raises:
+            SandboxError: the episode could not start.
+        """
+        with self.session(env) as session:
+            observation = session.start()
+            rejected = 0
+            done = False
+            while not done and session.state is SessionState.RUNNING and rejected < MAX_REJECTED:
+                action = agent(observation)
+                try:
+                    observation, _, done = session.step(action)
+                    rejected = 0
+                except ActionError as error:
+                    observation = session._agents_view(error)
+                    rejected += 1
+                except (SandboxError, VerifierError):
+                    break
+            result = session.score()
+            return Episode(session.trajectory, result)
+
+
+class AsyncDeepGym:
+    """`DeepGym`, awaited; works from any event loop. Args and Raises: as `DeepGym`."""
+
+    def __init__(self, mode: str = "auto") -> None:
+        self.mode = mode
+        self._backend = get_backend(mode)
+
+    def __repr__(self) -> str:
+        """How it was made."""
+        return f"{type(self).__name__}(mode={self.mode!r})"
+
+    def session(self, env: MultiTurnEnvironment) -> AsyncSession:
+        """Open a session for one episode; nothing is created before its `start`."""
+        return AsyncSession(Session(env, get_backend(self.mode)))
+
+    async def run_episode(self, env: MultiTurnEnvironment, agent: AsyncAgent) -> Episode:
+        """Play one episode; `agent` may be a function or a coroutine function. See `DeepGym.run_episode`."""
+        async with self.session(env) as session:
+            observation = await session.start()
+            rejected = 0
+            done = False
+            while not done and session.state is SessionState.RUNNING and rejected < MAX_REJECTED:
+                answer = agent(observation)
+                action = await answer if inspect.isawaitable(answer) else answer
+                try:
+                    observation, _, done = await session.step(action)
+                    rejected = 0
+                except ActionError as error:
+                    observation = session._agents_view(error)
+                    rejected += 1
+                except (SandboxError, VerifierError):
+                    break
+            result = await session.score()
+            return Episode(session.trajectory, result)

@@ -1,0 +1,105 @@
+"""Turning what a command did into what the agent reads, and finding its word that it is done."""
+
+import json
+from collections.abc import Iterator
+from typing import Any
+
+from deepgym_gym.sandbox.base import ExecResult
+
+# A longer line is output, not a sign.
+_MAX_SIGN = 64 * 1024
+
+
+def text_of(data: bytes) -> str:
+    """Text of bytes: what is no UTF-8 becomes replacement characters."""
+    return data.decode("utf-8", "replace")
+
+
+def content_of(result: ExecResult, timeout_s: float, output_bytes: int) -> str:
+    """The observation of a command: its output, then what there is to say about it, a line each."""
+    # A cut may have gone through a character; its bytes belong to no text.
+    parts = [_kept(result.stdout, result.stdout_dropped), _kept(result.stderr, result.stderr_dropped)]
+    content = _joined([part for part in parts if part])
+    notes = []
+    for name, dropped in (("stdout", result.stdout_dropped), ("stderr", result.stderr_dropped)):
+        if dropped:
+            notes.append(f"[{dropped} bytes of {name} dropped: the limit is {output_bytes} bytes]")
+    if result.timed_out:
+        notes.append(f"[timed out after {timeout_s:g}s]")
+    if result.oom_killed:
+        notes.append("[killed: out of memory]")
+    if result.shell_restarted:
+        notes.append("[the shell ended: its folder, variables and functions are lost]")
+    if result.background:
+        running = "process is" if result.background == 1 else "processes are"
+        notes.append(f"[{result.background} background {running} running]")
+    return _joined([content, *notes] if content else notes)
+
+
+def _kept(data: bytes, dropped: int) -> str:
+    if not dropped:
+        return text_of(data)
+    text = data.decode("utf-8", "ignore" if _cut_inside(data) else "replace")
+    return text
+
+
+def _cut_inside(data: bytes) -> bool:
+    """Whether the data is valid UTF-8 but for a character that its end cuts through."""
+    for back in range(1, min(4, len(data)) + 1):
+        try:
+            data[: len(data) - back].decode("utf-8")
+        except UnicodeDecodeError:
+            continue
+        return True
+    return False
+
+
+def _joined(parts: list[str]) -> str:
+    joined = ""
+    for part in parts:
+        if joined and not joined.endswith("\n"):
+            joined += "\n"
+        joined += part
+    return joined
+
+
+def metadata_of(result: ExecResult) -> dict[str, Any]:
+    """The facts of a command: the exit code, and others only where there is something to say."""
+    facts: dict[str, Any] = {"exit_code": result.exit_code}
+    optional = {
+        "timed_out": result.timed_out,
+        "signal": result.signal,
+        "oom_killed": result.oom_killed,
+        "stdout_dropped_bytes": result.stdout_dropped,
+        "stderr_dropped_bytes": result.stderr_dropped,
+        "background_processes": result.background,
+        "shell_restarted": result.shell_restarted,
+    }
+    return facts | {name: value for name, value in optional.items() if value}
+
+
+def says_done(result: ExecResult) -> bool:
+    """Whether a line of the output is `DONE`, or a JSON object with `"done": true`.
+
+    Source: sessions document, "The session API"; reward contract, rule C11.
+    """
+    return any(_is_sign(line) for data in (result.stdout, result.stderr) for line in _lines(data))
+
+
+def _lines(data: bytes) -> Iterator[bytes]:
+    # Most output has no sign in it, and that is told without cutting it into lines.
+    if b"DONE" in data or b'"done"' in data or b"\\u" in data:
+        yield from data.split(b"\n")
+
+
+def _is_sign(line: bytes) -> bool:
+    line = line.strip()
+    if line == b"DONE":
+        return True
+    if len(line) > _MAX_SIGN or not (line.startswith(b"{") and line.endswith(b"}")):
+        return False
+    try:
+        value = json.loads(line)
+    except (ValueError, RecursionError):
+        return False
+    return isinstance(value, dict) and value.get("done") is True
