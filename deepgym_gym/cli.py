@@ -4,6 +4,7 @@ Here are the words and options of each command; what a command does is in the fi
 imported when it is used.
 """
 
+import io
 import sys
 from pathlib import Path
 from typing import Annotated
@@ -38,7 +39,7 @@ def main() -> None:
     """Run the command line; every expected error is one message and an exit code."""
     for stream in (sys.stdout, sys.stderr):
         # Agents may say what the terminal's encoding cannot.
-        if hasattr(stream, "reconfigure"):
+        if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="backslashreplace")
     try:
         app()

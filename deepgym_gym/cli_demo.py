@@ -1,6 +1,7 @@
 """`deepgym-gym demo`: many real episodes side by side, and what they cost."""
 
 import asyncio
+import os
 import time
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
@@ -58,7 +59,7 @@ def demo(
         SandboxUnavailableError: no sandbox is to be had here.
         DefinitionError: no backend has that name.
     """
-    rows = {environment.name: Row(environment.info.id) for environment in environments}
+    rows = {environment.name: Row(environment.name) for environment in environments}
     # Side by side, not one environment after the other: that is what a training run looks like.
     jobs = ((each, variant) for variant in range(episodes) for each in environments)
     columns = (
@@ -167,8 +168,9 @@ def _show(rows: list[Row], elapsed_s: float, parallel: int) -> None:
     console.print(shown)
     console.print(
         Text(
-            f"{total.episodes} episodes and {len(total.steps)} steps in {elapsed_s:.1f} s. "
-            "start ms and step ms are medians, as the agent waits for them.",
+            f"{total.episodes} episodes and {len(total.steps)} steps in {elapsed_s:.1f} s on "
+            f"{len(os.sched_getaffinity(0))} cores. start ms and step ms are medians of what an "
+            "agent waits while the others work.",
             "dim",
         )
     )

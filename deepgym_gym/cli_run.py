@@ -9,13 +9,10 @@ from rich.text import Text
 from deepgym_gym.actions import Action, Observation
 from deepgym_gym.cli_agents import Agent, open_agent, spelled
 from deepgym_gym.cli_text import CommandFailedError, Exit, err, out, print_json, shown, verdict_text
-from deepgym_gym.client import DeepGym
+from deepgym_gym.client import MAX_REJECTED, DeepGym, SyncSession
 from deepgym_gym.errors import ActionError, SandboxError, VerifierError
 from deepgym_gym.registry.loading import RegistryEnvironment
 from deepgym_gym.results import RunResult, Trajectory
-
-# An agent that says nothing usable this often in a row will not do better.
-MAX_REJECTED = 20
 
 
 def run(
@@ -99,7 +96,7 @@ class Screen:
         self._console.print(Text(f"the episode ended: {error}", "yellow"), soft_wrap=True)
 
 
-def _play(session: Any, player: Agent, screen: Screen) -> tuple[Observation, float | None]:
+def _play(session: SyncSession, player: Agent, screen: Screen) -> tuple[Observation, float | None]:
     observation: Observation = session.start()
     reward: float | None = None
     rejected = 0
@@ -119,7 +116,7 @@ def _play(session: Any, player: Agent, screen: Screen) -> tuple[Observation, flo
                     f"The agent's last {rejected} answers were no usable actions. Expected one "
                     'JSON line such as {"action_type": "bash", "content": "ls"}.'
                 ) from None
-            observation = Observation(content=f"[rejected: {error}]", step=observation.step)
+            observation = Observation(content=f"[rejected] {error}", step=observation.step)
         except (SandboxError, VerifierError) as error:
             # Whose fault it was is in the result that `score` returns.
             screen.failed(error)

@@ -80,6 +80,8 @@ def table(title: str, *columns: str, numbers: tuple[str, ...] = ()) -> Table:
     made = Table(title=title, title_justify="left", title_style="bold", header_style="bold")
     for name in columns:
         made.add_column(name, justify="right" if name in numbers else "left", overflow="fold")
+    # The first column names the row: the others give way.
+    made.columns[0].no_wrap = True
     return made
 
 

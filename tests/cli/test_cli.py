@@ -229,7 +229,7 @@ def test_rejected_action_is_told_to_the_program_which_goes_on(tmp_path: Path) ->
     done = cli("run", "notes", "--agent", agent)
 
     assert done.returncode == 1
-    assert "told: [rejected: Bad action" in done.stderr
+    assert "told: [rejected] Bad action" in done.stderr
     assert "not passed" in done.stdout
 
 
@@ -390,8 +390,8 @@ def test_demo_plays_side_by_side_and_counts_what_it_played() -> None:
     played = json.loads(done.stdout)
     assert done.returncode == 0
     assert [row["environment"] for row in played["environments"]] == [
-        "deepgym/notes-v0",
-        "deepgym/guess_number-v0",
+        "notes",
+        "guess_number",
     ]
     for row in played["environments"]:
         assert row["episodes"] == row["verdicts"] == 3
@@ -408,7 +408,7 @@ def test_demo_shows_a_table_without_a_terminal() -> None:
     assert done.returncode == 0
     for word in ("environment", "episodes", "mean score", "verdicts", "steps/s", "start", "step"):
         assert word in done.stdout
-    assert "deepgym/notes-v0" in done.stdout
+    assert "notes" in done.stdout
 
 
 def test_demo_of_a_failing_reference_says_so(broken_copy: Callable[..., Path]) -> None:
@@ -420,4 +420,4 @@ def test_demo_of_a_failing_reference_says_so(broken_copy: Callable[..., Path]) -
     done = cli("demo", folder, "--episodes", "1")
 
     assert done.returncode == 1
-    assert "fault deepgym/mine-v0: variant 0" in done.stdout
+    assert "fault mine: variant 0" in done.stdout

@@ -21,9 +21,11 @@ FLOORS: dict[str, int] = {
     "sandbox": 1,
     # 2 judging
     "verdict": 2,
+    "protocol": 2,
     "verifier": 2,
     # 3 episode
     "loop": 3,
+    "observe": 3,
     "session": 3,
     "client": 3,
     # 4 gym

@@ -123,4 +123,4 @@ def test_installed_command_plays_an_episode_from_any_folder(
 
     output = run(command, "run", "notes", "--agent", "reference", cwd=tmp_path, LC_ALL="C")
 
-    assert "1.0" in output
+    assert "passed, score 1" in output
