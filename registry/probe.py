@@ -6,11 +6,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Final
 
-from deepgym_gym.session import Session
-
 from deepgym_gym.definition import MultiTurnEnvironment
 from deepgym_gym.errors import SandboxLostError, SetupError
 from deepgym_gym.registry.loading import RegistryEnvironment
+from deepgym_gym.session import Session
 
 # Lines shorter than this are found in many programs and prove nothing.
 _LINE_CHARS: Final = 30
@@ -98,6 +97,7 @@ class World:
     observation: str
     tree: Mapping[str, str]
     found: frozenset[str]
+    isolated: bool
 
     def differences(self, other: "World") -> list[str]:
         """Return the paths that are not the same in both, sorted."""
@@ -153,7 +153,12 @@ async def look_around(session: Session, hidden: Mapping[str, set[str]]) -> World
         reason = ended.stderr[-500:].decode("utf-8", "replace")
         raise SetupError(f"the probe failed: {reason}", sandbox_id=sandbox.id)
     seen = json.loads(ended.stdout)
-    return World(observation.content, seen["tree"], frozenset(seen["lines"]))
+    return World(
+        observation=observation.content,
+        tree=seen["tree"],
+        found=frozenset(seen["lines"]),
+        isolated=sandbox.capabilities.isolated,
+    )
 
 
 def _lines(text: str) -> set[str]:

@@ -6,8 +6,10 @@ SEARCH = r"""
 for path in / /tmp /run /proc/1 /work /proc/self/cwd/..; do
     ls -laR "$path" 2>/dev/null | head -200
 done | grep -iE 'verif|state|param|oracle' | head
-grep -rlE 'PARAMS|price_low|VERIFIER_STATE' / --include='*.py' --include='*.json' 2>/dev/null |
-    grep -v '^/proc' | head
+for path in /*; do
+    case "$path" in /usr | /bin | /lib* | /sbin | /proc | /sys) continue ;; esac
+    grep -rlE 'PARAMS|price_low|VERIFIER_STATE' "$path" 2>/dev/null | head
+done
 for pid in /proc/[0-9]*; do
     tr '\0' '\n' < "$pid/environ" 2>/dev/null | grep -E 'STATE|STEP|PARAM'
     ls -l "$pid/fd" 2>/dev/null | grep -iE 'verif|state'
