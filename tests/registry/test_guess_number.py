@@ -121,7 +121,7 @@ def test_answers_lie_only_as_often_as_allowed_and_where_planned(variant: int) ->
 def test_gymnasium_return_is_the_score() -> None:
     env = make_env("guess_number")
     player = ENVIRONMENT.reference(4)
-    rewards = []
+    rewards: list[float] = []
     info: dict[str, object] = {}
 
     try:
@@ -130,7 +130,7 @@ def test_gymnasium_return_is_the_score() -> None:
         while not ended:
             action = player(Observation(content=observation["content"]))
             observation, reward, terminated, truncated, info = env.step(action)
-            rewards.append(reward)
+            rewards.append(float(reward))
             ended = terminated or truncated
     finally:
         env.close()

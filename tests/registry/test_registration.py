@@ -6,6 +6,7 @@ import sys
 
 import gymnasium
 import pytest
+from gymnasium.envs.registration import EnvSpec
 
 import deepgym_gym
 from deepgym_gym.errors import DefinitionError
@@ -16,11 +17,25 @@ from deepgym_gym.registry import find_environment, list_environments, make_env, 
 def test_spec_survives_json_and_has_no_outer_step_limit(name: str) -> None:
     spec = gymnasium.spec(f"deepgym/{name}-v0")
 
-    again = gymnasium.envs.registration.EnvSpec.from_json(spec.to_json())
+    again = EnvSpec.from_json(spec.to_json())
 
     assert again == spec
     assert json.loads(spec.to_json())["kwargs"] == {"name": name, "version": 0}
     assert spec.max_episode_steps is None
+
+
+def test_made_by_name_plays_the_example_of_the_readme() -> None:
+    env = gymnasium.make("deepgym/notes-v0")
+
+    try:
+        observation, _ = env.reset(seed=7)
+        env.step({"action_type": "bash", "content": "echo hello > notes.txt"})
+        _, reward, terminated, truncated, info = env.step({"action_type": "done"})
+    finally:
+        env.close()
+
+    assert "exactly one newline" in observation["task"]
+    assert (reward, terminated, truncated, info["has_verdict"]) == (1.0, True, False, True)
 
 
 def test_registering_again_changes_nothing() -> None:
