@@ -1,7 +1,6 @@
 """`LocalBackend`: the guest as a plain child process. Not isolated; never a fallback, only on request by name."""
 
 import asyncio
-import contextlib
 import os
 import shutil
 import socket
@@ -12,7 +11,7 @@ from collections.abc import Sequence
 
 from deepgym_gym import limits
 from deepgym_gym.errors import SandboxUnavailableError
-from deepgym_gym.sandbox import bundle, interpreter
+from deepgym_gym.sandbox import bundle, children, interpreter
 from deepgym_gym.sandbox.base import Capabilities, SandboxSpec
 from deepgym_gym.sandbox.channel import GuestChannel
 from deepgym_gym.sandbox.guest_sandbox import GuestSandbox, expect_ready
@@ -51,7 +50,7 @@ class LocalBackend:
         try:
             with theirs:
                 command = bundle.command(python, memory, theirs.fileno())
-                process = await asyncio.to_thread(_spawn, command, (memory, theirs.fileno()))
+                process = _spawn(command, (memory, theirs.fileno()))
         except OSError as error:
             channel.close()
             raise SandboxUnavailableError(f"The local guest could not start: {error}.") from None
@@ -97,14 +96,9 @@ class LocalSandbox(GuestSandbox):
 
     async def _end(self) -> None:
         self._backend.forget(self)
-        try:
-            await asyncio.to_thread(self._process.wait, limits.CLOSE_TIMEOUT_S - 1.0)
-        except subprocess.TimeoutExpired:
-            with contextlib.suppress(OSError):
-                self._process.kill()
-            await asyncio.to_thread(self._process.wait)
-            if self._base:
-                await asyncio.to_thread(shutil.rmtree, self._base, True)
+        ended = await children.end(self._process, limits.CLOSE_TIMEOUT_S - 1.0)
+        if not ended and self._base:
+            shutil.rmtree(self._base, ignore_errors=True)
 
 
 def _spawn(command: Sequence[str], fds: tuple[int, ...]) -> "subprocess.Popen[bytes]":

@@ -128,6 +128,8 @@ class NamespaceBackend:
             warden, self._warden = self._warden, None
             if warden is not None:
                 await warden.aclose()
+            # Nothing is left for them to wait for.
+            await asyncio.gather(*(sandbox.stop() for sandbox in list(self._live)))
 
 
 class NamespaceSandbox(GuestSandbox):

@@ -12,8 +12,8 @@ from collections.abc import Mapping
 from typing import Any
 
 from deepgym_gym.errors import SandboxUnavailableError
-from deepgym_gym.limits import START_TIMEOUT_S
-from deepgym_gym.sandbox import bundle, interpreter
+from deepgym_gym.limits import CLOSE_TIMEOUT_S, START_TIMEOUT_S
+from deepgym_gym.sandbox import bundle, children, interpreter
 
 _PACKET = 1 << 16
 # Only what the interpreter needs: boxes inherit the warden's memory, and with it this environment.
@@ -46,17 +46,15 @@ class WardenClient:
         )
         try:
             # No preexec_fn and no change of user: the child is made by vfork, whatever this heap's size.
-            process = await asyncio.to_thread(
-                lambda: subprocess.Popen(  # noqa: S603
-                    bundle.command(python, memory, theirs.fileno()),
-                    env=_ENVIRONMENT,
-                    cwd="/",
-                    stdin=subprocess.DEVNULL,
-                    stdout=subprocess.DEVNULL,
-                    stderr=subprocess.DEVNULL,
-                    pass_fds=(memory, theirs.fileno()),
-                    start_new_session=True,
-                )
+            process = subprocess.Popen(  # noqa: S603
+                bundle.command(python, memory, theirs.fileno()),
+                env=_ENVIRONMENT,
+                cwd="/",
+                stdin=subprocess.DEVNULL,
+                stdout=subprocess.DEVNULL,
+                stderr=subprocess.DEVNULL,
+                pass_fds=(memory, theirs.fileno()),
+                start_new_session=True,
             )
         except OSError as error:
             ours.close()
@@ -161,9 +159,5 @@ class WardenClient:
         self._lose()
         with contextlib.suppress(OSError):
             self._control.close()
-        try:
-            await asyncio.to_thread(self._process.wait, 4.0)
-        except subprocess.TimeoutExpired:
-            # Its boxes hold a pipe of its and die with it.
-            self._process.kill()
-            await asyncio.to_thread(self._process.wait)
+        # If it has to be killed: its boxes hold a pipe of its and die with it.
+        await children.end(self._process, CLOSE_TIMEOUT_S - 1.0)
