@@ -1,7 +1,9 @@
-"""Reading what a verifier printed: its last line that is a JSON object, or, for a step, a bare number.
+"""Reading what a verifier printed: its last line that is a JSON object, or, for a step, a bare
+number.
 
-Pure, total and bounded: whatever the bytes are, the answer is a `Protocol`, `Invalid` or `Unusable`, never an
-exception. Verifiers handle the agent's work, so their output may carry anything that the agent wrote.
+Pure, total and bounded: whatever the bytes are, the answer is a `Protocol`, `Invalid` or
+`Unusable`, never an exception. Verifiers handle the agent's work, so their output may carry
+anything that the agent wrote.
 
 Source: API wire notes 2.4; reward contract, rules A14 to A16.
 """
@@ -13,7 +15,7 @@ from typing import Any, cast
 
 from pydantic import ValidationError
 
-from deepgym_gym.limits import SCORE_TOLERANCE, STATE_BYTES
+from deepgym_gym.limits import FEEDBACK_BYTES, SCORE_TOLERANCE, STATE_BYTES
 from deepgym_gym.results import CaseResult
 
 # A verdict is small; a longer line is somebody else's output.
@@ -112,7 +114,11 @@ def _object(line: bytes) -> dict[str, Any] | None:
 
 def _int(digits: str) -> int | float:
     # Beyond the interpreter's digit limit a number is only known to be far out of range.
-    return int(digits) if len(digits) <= 400 else math.copysign(math.inf, -1 if digits[0] == "-" else 1)
+    return (
+        int(digits)
+        if len(digits) <= 400
+        else math.copysign(math.inf, -1 if digits[0] == "-" else 1)
+    )
 
 
 def _number(line: bytes) -> float | None:
@@ -148,7 +154,7 @@ def _read(payload: dict[str, Any], *, passed_required: bool) -> Answer:
             truncated=payload.get("truncated") is True,
             error_type=_words(payload.get("error_type"), "error_type")[:_MAX_NAME] or None,
             cases=_cases(payload.get("cases")),
-            feedback=_words(payload.get("feedback"), "feedback"),
+            feedback=_feedback(payload.get("feedback")),
             state=_state(payload),
         )
     except _NotAScoreError as error:
@@ -182,6 +188,14 @@ def _words(value: object, name: str) -> str:
     return clean(value)
 
 
+def _feedback(value: object) -> str:
+    text = _words(value, "feedback")
+    size = len(text.encode("utf-8"))
+    if size > FEEDBACK_BYTES:
+        raise _NotUsableError(f"feedback has {size} bytes; at most {FEEDBACK_BYTES}")
+    return text
+
+
 def clean(text: str) -> str:
     """Text that can be encoded: lone surrogates become replacement characters."""
     return text.encode("utf-8", "replace").decode("utf-8")
@@ -202,7 +216,9 @@ def _components(value: object) -> dict[str, float] | None:
 
 
 def _metrics(value: object) -> dict[str, Any] | None:
-    """Metrics are for people: kept if they are JSON, dropped if not; never a reason to lose a verdict."""
+    """Metrics are for people: kept if they are JSON, dropped if not; never a reason to lose a
+    verdict.
+    """
     if not isinstance(value, dict):
         return None
     try:
