@@ -5,8 +5,10 @@ imported when it is used.
 """
 
 import io
+import signal
 import sys
 from pathlib import Path
+from types import FrameType
 from typing import Annotated
 
 import typer
@@ -41,6 +43,8 @@ def main() -> None:
         # Agents may say what the terminal's encoding cannot.
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="backslashreplace")
+    # As Ctrl-C does: agents and sandboxes are ended on the way out.
+    signal.signal(signal.SIGTERM, _terminate)
     try:
         app()
     except CommandFailedError as error:
@@ -51,6 +55,10 @@ def main() -> None:
         _fail(str(error), Exit.USAGE)
     except DeepGymError as error:
         _fail(f"{type(error).__name__}: {error}", Exit.FAILED)
+
+
+def _terminate(number: int, _: FrameType | None) -> None:
+    raise SystemExit(128 + number)
 
 
 def _fail(message: str, code: Exit) -> None:

@@ -56,7 +56,7 @@ class Agent(Protocol):
 class Scripted:
     """A player of the registry as an agent."""
 
-    def __init__(self, player: Player) -> None:  # noqa: D107
+    def __init__(self, player: Player) -> None:
         self._player = player
 
     def act(self, observation: Observation, reward: float | None) -> Action | None:
@@ -79,9 +79,7 @@ class Program:
         CommandFailedError: it cannot be started.
     """
 
-    def __init__(  # noqa: D107
-        self, command: str, definition: MultiTurnEnvironment, timeout_s: float
-    ) -> None:
+    def __init__(self, command: str, definition: MultiTurnEnvironment, timeout_s: float) -> None:
         self._timeout_s = timeout_s
         self._about = {
             "task": definition.task,
@@ -236,7 +234,7 @@ def open_agent(
 
 
 def spelled(action: Action) -> str:
-    """Say an action in the words of a prompt, such as `bash> ls`."""
-    if action.path is not None:
-        return visible(f"{action.action_type} {action.path}")
-    return f"{action.action_type}>"
+    """Say an action's kind as a prompt, such as `bash>` or `write_file notes.txt>`."""
+    return visible(
+        f"{action.action_type} {action.path}>" if action.path else f"{action.action_type}>"
+    )

@@ -30,7 +30,7 @@ class Human:
         console: where the prompt and the help go.
     """
 
-    def __init__(self, definition: MultiTurnEnvironment, console: Console) -> None:  # noqa: D107
+    def __init__(self, definition: MultiTurnEnvironment, console: Console) -> None:
         self._definition = definition
         self._console = console
         self._allowed = definition.allowed_actions

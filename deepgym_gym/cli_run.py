@@ -1,5 +1,6 @@
 """`deepgym-gym run`: one episode, shown as it happens."""
 
+import sys
 from typing import Any
 
 from rich.console import Console
@@ -47,7 +48,8 @@ def run(
         open_agent(agent, environment, variant, console, agent_timeout_s) as player,
         client.session(definition) as session,
     ):
-        screen = Screen(console, full)
+        # Who types sees the action already.
+        screen = Screen(console, full, echo=not (agent == "human" and sys.stdin.isatty()))
         observation, reward = _play(session, player, screen)
         result = session.score()
         player.end(observation, reward)
@@ -61,9 +63,10 @@ def run(
 class Screen:
     """Shows what happens in an episode."""
 
-    def __init__(self, console: Console, full: bool) -> None:  # noqa: D107
+    def __init__(self, console: Console, full: bool, *, echo: bool) -> None:
         self._console = console
         self._full = full
+        self._echo = echo
 
     def observation(self, observation: Observation, reward: float | None) -> None:
         """Show what the agent is told."""
@@ -81,6 +84,8 @@ class Screen:
 
     def action(self, step: int, action: Action) -> None:
         """Show what the agent does."""
+        if not self._echo:
+            return
         line = Text.assemble((f"\n[{step}] {spelled(action)} ", "bold cyan"))
         separator = "\n" if "\n" in action.content.rstrip("\n") else ""
         line.append(separator)

@@ -29,7 +29,7 @@ class Exit(IntEnum):
 class CommandFailedError(Exception):
     """An expected failure of a command that is no error of the package: message and exit code."""
 
-    def __init__(self, message: str, code: Exit = Exit.FAILED) -> None:  # noqa: D107
+    def __init__(self, message: str, code: Exit = Exit.FAILED) -> None:
         super().__init__(message)
         self.code = code
 

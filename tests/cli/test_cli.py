@@ -19,6 +19,12 @@ ROOT = Path(__file__).parents[2]
 COMMAND = (sys.executable, "-m", "deepgym_gym")
 # No command of a test needs longer, on the slowest machine.
 LIMIT_S = 120
+# Of what makes output colourful on CI services.
+PLAIN = {
+    name: value
+    for name, value in os.environ.items()
+    if name not in ("FORCE_COLOR", "GITHUB_ACTIONS")
+}
 
 
 def cli(*arguments: str | Path, stdin: str = "", **env: str) -> subprocess.CompletedProcess[str]:
@@ -29,7 +35,7 @@ def cli(*arguments: str | Path, stdin: str = "", **env: str) -> subprocess.Compl
         text=True,
         check=False,
         timeout=LIMIT_S,
-        env={**os.environ, "COLUMNS": "200", **env},
+        env={**PLAIN, "COLUMNS": "200", **env},
         input=stdin,
     )
     assert "Traceback" not in done.stdout + done.stderr
@@ -276,7 +282,8 @@ def test_program_that_floods_stdout_while_it_should_read_does_not_hang(tmp_path:
     assert "content of 900000" in done.stderr
 
 
-def test_interrupt_ends_the_program_and_is_exit_code_130(tmp_path: Path) -> None:
+@pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
+def test_signal_ends_the_program_too(number: signal.Signals, code: int, tmp_path: Path) -> None:
     # Opening a FIFO waits for the other side: when the test has it, the agent is at work.
     ready, alive = tmp_path / "ready", tmp_path / "alive"
     os.mkfifo(ready)
@@ -294,12 +301,12 @@ def test_interrupt_ends_the_program_and_is_exit_code_130(tmp_path: Path) -> None
     ) as running:
         ready.read_text(encoding="utf-8")
         with alive.open(encoding="utf-8") as held_by_agent:
-            running.send_signal(signal.SIGINT)
+            running.send_signal(number)
             output, _ = running.communicate(timeout=LIMIT_S)
             # Ends when the agent's own end of it is closed, which is when it is dead.
             rest = held_by_agent.read()
 
-    assert running.returncode == 130
+    assert running.returncode == code
     assert "Traceback" not in output
     assert rest == ""
 

@@ -9,7 +9,6 @@ from pathlib import Path
 import pytest
 
 from deepgym_gym import list_environments
-from deepgym_gym.registry import environment_info
 
 ROOT = Path(__file__).parents[2]
 DOCUMENTS = ("README.md", "CONTRIBUTING.md", "SECURITY.md", "CHANGELOG.md", "ARCHITECTURE.md")
@@ -50,11 +49,10 @@ def test_readme_has_blocks_to_run() -> None:
     assert sum(where.startswith("README.md") for where, _ in python_blocks()) >= 3
 
 
-def test_readme_names_every_environment_with_its_summary() -> None:
+def test_readme_has_a_row_for_every_environment() -> None:
     readme = (ROOT / "README.md").read_text(encoding="utf-8")
 
-    for name in list_environments():
-        assert f"| `{name}` | {environment_info(name).summary} |" in readme
+    assert re.findall(r"^\| `([a-z_]+)` \| \S", readme, re.MULTILINE) == list_environments()
 
 
 @pytest.mark.parametrize("name", DOCUMENTS)
