@@ -1,4 +1,6 @@
-"""What the kernel itself needs, measured in the same run: every figure is told as a ratio to one of these."""
+"""What the kernel itself needs, measured in the same run: every figure is told as a ratio to one of
+these.
+"""
 
 import os
 import platform
@@ -30,7 +32,9 @@ class Sample:
 
 
 class Stopwatch:
-    """Collects durations by name, so that operations can be measured in turn rather than one after the other."""
+    """Collects durations by name, so that operations can be measured in turn rather than one after
+    the other.
+    """
 
     def __init__(self) -> None:
         self._values: dict[str, list[float]] = {}
@@ -80,6 +84,6 @@ def machine() -> dict[str, str]:
         "python": platform.python_version(),
         "sandbox python": PYTHON,
         "user": "root" if os.geteuid() == 0 else "ordinary",
-        "load": "%.1f %.1f %.1f" % os.getloadavg(),
+        "load": " ".join(f"{value:.1f}" for value in os.getloadavg()),
         **{name: version(name) for name in ("gymnasium", "deepgym-gym", "pydantic")},
     }

@@ -25,11 +25,12 @@ class ActionType(StrEnum):
 class Action(BaseModel):
     """One action of the agent.
 
-    `code` runs `content` as Python, `bash` runs it under bash, `write_file` writes it to `path` (relative to the
-    work directory), `done` ends the episode.
+    `code` runs `content` as Python, `bash` runs it under bash, `write_file` writes it to `path`
+    (relative to the work directory), `done` ends the episode.
 
     Raises:
-        pydantic.ValidationError: on an unknown type or field, or a `write_file` without a usable path.
+        pydantic.ValidationError: on an unknown type or field, or a `write_file` without a usable
+        path.
             `parse_action` turns it into an `ActionError`.
 
     Example:
@@ -78,7 +79,8 @@ def parse_action(value: "Action | dict[str, Any] | str") -> Action:
         value: an `Action`, a dict with its fields, or the JSON text of one.
 
     Raises:
-        ActionError: if it is none of these; the message says what was expected, what came and what to do.
+        ActionError: if it is none of these; the message says what was expected, what came and what
+        to do.
     """
     if isinstance(value, Action):
         return value
@@ -103,9 +105,10 @@ def parse_action(value: "Action | dict[str, Any] | str") -> Action:
 class Observation(BaseModel):
     """What the agent is told after `start` or a step.
 
-    `metadata` holds `exit_code` for a command that finished, `timed_out` for one that did not, and only then
-    further facts (`signal`, `stdout_dropped_bytes`, `stderr_dropped_bytes`, `background_processes`,
-    `shell_restarted`). It is None where no command ran. `step` counts from 0 (the first observation).
+    `metadata` holds `exit_code` for a command that finished, `timed_out` for one that did not, and
+    only then further facts (`signal`, `stdout_dropped_bytes`, `stderr_dropped_bytes`,
+    `background_processes`, `shell_restarted`). It is None where no command ran. `step` counts from
+    0 (the first observation).
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid")

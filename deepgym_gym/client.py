@@ -1,4 +1,4 @@
-"""`DeepGym` and `AsyncDeepGym`: sessions for people and scripts, in two faces over the one engine."""
+"""`DeepGym` and `AsyncDeepGym`: sessions in two faces over the one engine."""
 
 import inspect
 from collections.abc import Awaitable, Callable
@@ -17,7 +17,8 @@ ActionLike = Action | dict[str, Any] | str
 Agent = Callable[[Observation], ActionLike]
 AsyncAgent = Callable[[Observation], ActionLike | Awaitable[ActionLike]]
 
-# An agent whose actions are rejected so often in a row is not going to act: its episode is scored as it is.
+# An agent whose actions are rejected so often in a row is not going to act: its episode is scored
+# as it is.
 MAX_REJECTED = 20
 
 
@@ -46,7 +47,7 @@ class _Face:
 
     @property
     def terminated(self) -> bool:
-        """Whether the episode ended by the task's own rules, or by a sandbox that the agent broke."""
+        """Whether the task's own rules, or a sandbox that the agent broke, ended the episode."""
         return self._session.terminated
 
     @property
@@ -168,8 +169,9 @@ class DeepGym:
     def run_episode(self, env: MultiTurnEnvironment, agent: Agent) -> Episode:
         """Play one episode: `agent` maps each observation to the next action.
 
-        A rejected action comes back to the agent as an observation. A step that fails ends the episode with the
-        result which that failure fixed, and does not raise. Source: reward contract, rule C13.
+        A rejected action comes back to the agent as an observation. A step that fails ends the
+        episode with the result which that failure fixed, and does not raise. Source: reward
+        contract, rule C13.
 
         Raises:
             SandboxError: the episode could not start.
@@ -208,7 +210,9 @@ class AsyncDeepGym:
         return AsyncSession(Session(env, get_backend(self.mode)))
 
     async def run_episode(self, env: MultiTurnEnvironment, agent: AsyncAgent) -> Episode:
-        """Play one episode; `agent` may be a function or a coroutine function. See `DeepGym.run_episode`."""
+        """Play one episode; `agent` may be a function or a coroutine function. See
+        `DeepGym.run_episode`.
+        """
         async with self.session(env) as session:
             observation = await session.start()
             rejected = 0

@@ -10,7 +10,9 @@ from deepgym_gym.actions import ActionType, path_fault
 from deepgym_gym.errors import DefinitionError
 
 Seconds = Annotated[float, Field(gt=0, le=limits.MAX_TIMEOUT_S, allow_inf_nan=False)]
-SHELL_ACTIONS = frozenset({ActionType.CODE, ActionType.BASH, ActionType.WRITE_FILE, ActionType.DONE})
+SHELL_ACTIONS = frozenset(
+    {ActionType.CODE, ActionType.BASH, ActionType.WRITE_FILE, ActionType.DONE}
+)
 
 
 class MultiTurnEnvironment(BaseModel):
@@ -45,8 +47,8 @@ class MultiTurnEnvironment(BaseModel):
     final_verifier_code: str | None = None
     # None: `timeout_per_step`.
     verifier_timeout: Seconds | None = None
-    # Leave the agent's processes running (frozen by default, killed before the final verifier) when a verifier
-    # must talk to a server that the agent started.
+    # Leave the agent's processes running (frozen by default, killed before the final verifier) when
+    # a verifier must talk to a server that the agent started.
     keep_processes: bool = False
     # The step verifier's JSON may also hold "feedback", a text that ends the step's observation,
     # and "state", any JSON value of at most STATE_BYTES, which the next step verifier and the final

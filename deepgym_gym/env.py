@@ -27,7 +27,8 @@ from deepgym_gym.spaces import ActionSpace, TextSpace
 
 ActionLike = Action | dict[str, Any] | str
 _MAX_TASK_CHARS = 64 * 1024
-# What an observation may hold besides the two streams: our own notes, and a step verifier's feedback.
+# What an observation may hold besides the two streams: our own notes, and a step verifier's
+# feedback.
 _EXTRA_CHARS = limits.STATE_BYTES + 4096
 _MAX_VARIANT = 1 << 31
 
@@ -35,8 +36,8 @@ _MAX_VARIANT = 1 << 31
 class RewardMode(StrEnum):
     """What `step` gives as reward.
 
-    `episode`: the step verifier's reward, and the final score on top at the step that ends the episode. `final`: the
-    final score alone. `step`: the step verifier's rewards alone.
+    `episode`: the step verifier's reward, and the final score on top at the step that ends the
+    episode. `final`: the final score alone. `step`: the step verifier's rewards alone.
     """
 
     EPISODE = "episode"
@@ -64,8 +65,9 @@ class EnvironmentSource(Protocol):
 class SandboxEnv(gymnasium.Env[dict[str, Any], ActionLike]):
     """One environment, one session at a time.
 
-    The sandbox is made in `reset` and given back in `close`; making the object costs nothing. `step` never raises for
-    a failure of the sandbox or of a verifier: `info` says what happened, and whether the reward may be used.
+    The sandbox is made in `reset` and given back in `close`; making the object costs nothing.
+    `step` never raises for a failure of the sandbox or of a verifier: `info` says what happened,
+    and whether the reward may be used.
 
     Args:
         source: a definition, or a source of variants such as a registry environment.
@@ -78,7 +80,7 @@ class SandboxEnv(gymnasium.Env[dict[str, Any], ActionLike]):
         DefinitionError: an argument is none of these.
     """
 
-    metadata = {"render_modes": ["ansi", "rgb_array"], "render_fps": 4}  # noqa: RUF012  # Gymnasium's own way
+    metadata = {"render_modes": ["ansi", "rgb_array"], "render_fps": 4}  # Gymnasium's own way
 
     def __init__(
         self,
@@ -94,9 +96,13 @@ class SandboxEnv(gymnasium.Env[dict[str, Any], ActionLike]):
             get_backend(backend)
         if render_mode is not None and render_mode not in self.metadata["render_modes"]:
             modes = ", ".join(self.metadata["render_modes"])
-            raise DefinitionError(f"render_mode: expected None or one of {modes}, got {render_mode!r}")
+            raise DefinitionError(
+                f"render_mode: expected None or one of {modes}, got {render_mode!r}"
+            )
         if reward not in list(RewardMode):
-            raise DefinitionError(f"reward: expected one of {', '.join(RewardMode)}, got {reward!r}")
+            raise DefinitionError(
+                f"reward: expected one of {', '.join(RewardMode)}, got {reward!r}"
+            )
         self._source = source
         self._backend = backend
         self._variant = None if variant is None else _checked_variant(variant)
@@ -132,15 +138,17 @@ class SandboxEnv(gymnasium.Env[dict[str, Any], ActionLike]):
     ) -> tuple[dict[str, Any], dict[str, Any]]:
         """Begin an episode in a fresh sandbox.
 
-        The variant is `options["variant"]`; else the constructor's; else the seed itself, so that `reset(seed=7)`
-        plays variant 7; else drawn from `np_random`.
+        The variant is `options["variant"]`; else the constructor's; else the seed itself, so that
+        `reset(seed=7)` plays variant 7; else drawn from `np_random`.
 
         Returns:
-            observation: dict with `task` (str), `content` (str: what the setup printed) and `step` (int64, ()).
+            observation: dict with `task` (str), `content` (str: what the setup printed) and `step`
+            (int64, ()).
             info: as from `step`.
 
         Raises:
-            DefinitionError: an option or the variant is wrong; the running episode, if any, goes on.
+            DefinitionError: an option or the variant is wrong; the running episode, if any, goes
+            on.
             SandboxError: no sandbox was to be had, or the setup failed; nothing is left behind.
         """
         wanted = _checked_options(options)
@@ -175,9 +183,10 @@ class SandboxEnv(gymnasium.Env[dict[str, Any], ActionLike]):
             reward: float64, see `RewardMode`; 0.0 where there is no verdict.
             terminated: the task ended by its own rules, or the agent broke its sandbox.
             truncated: a limit was reached, or something failed that is not the agent's fault.
-            info: `has_verdict`, `reward_valid` (False: mask this reward, it means nothing), `error_type`, `timed_out`
-                and `result` (None before the end); at the end also `score` and `passed`; the command's `exit_code` if
-                it has one.
+            info: `has_verdict`, `reward_valid` (False: mask this reward, it means nothing),
+            `error_type`, `timed_out`
+                and `result` (None before the end); at the end also `score` and `passed`; the
+                command's `exit_code` if it has one.
 
         Raises:
             ActionError: the action was rejected; the episode goes on.
@@ -212,12 +221,12 @@ class SandboxEnv(gymnasium.Env[dict[str, Any], ActionLike]):
             self._info(result, observation, reward_valid=usable),
         )
 
-    def render(self) -> str | NDArray[np.uint8] | None:  # type: ignore[override]  # one frame, not a list
+    def render(self) -> str | NDArray[np.uint8] | None:
         """Draw the terminal.
 
         Returns:
-            `ansi`: text without any control character of the agent's. `rgb_array`: uint8, shape (height, width, 3).
-            None without a render mode.
+            `ansi`: text without any control character of the agent's. `rgb_array`: uint8, shape
+            (height, width, 3). None without a render mode.
 
         Raises:
             ResetNeeded: there has been no episode.
@@ -272,7 +281,8 @@ class SandboxEnv(gymnasium.Env[dict[str, Any], ActionLike]):
             "error_type": error_type,
             "timed_out": bool(metadata.get("timed_out", False)),
         }
-        # Only there when they mean something: vector environments make typed arrays, with masks, of them.
+        # Only there when they mean something: vector environments make typed arrays, with masks, of
+        # them.
         if result is not None:
             info |= {"score": result.score, "passed": result.passed}
         if metadata.get("exit_code") is not None:
@@ -286,7 +296,8 @@ async def _advance(
     """One step, and the score if it ended the episode, in one visit to the loop.
 
     Returns:
-        The observation, the step's reward, the result if the episode is over, and whether the step failed.
+        The observation, the step's reward, the result if the episode is over, and whether the step
+        failed.
     """
     reward, failed = 0.0, False
     try:

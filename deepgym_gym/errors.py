@@ -1,6 +1,7 @@
 """Every error that this package raises on purpose, in one tree.
 
-It is separate so that each floor can raise and catch the same classes without importing another floor::
+It is separate so that each floor can raise and catch the same classes without importing another
+floor::
 
     DeepGymError
       DefinitionError (ValueError)        bad environment, variant, backend name or option
@@ -27,7 +28,9 @@ from enum import StrEnum
 
 
 class FailureKind(StrEnum):
-    """How an episode's machinery failed; `deepgym_gym.verdict` decides from it whose fault that was."""
+    """How an episode's machinery failed; `deepgym_gym.verdict` decides from it whose fault that
+    was.
+    """
 
     LOST = "lost"
     EXHAUSTED = "exhausted"

@@ -8,16 +8,19 @@ from typing import Final
 KIB: Final = 1024
 MIB: Final = 1024 * KIB
 
-# Episode defaults. Source: sessions document, "The session API" and "Writing a multi-turn environment".
+# Episode defaults. Source: sessions document, "The session API" and "Writing a multi-turn
+# environment".
 MAX_STEPS: Final = 10
 TIMEOUT_PER_STEP_S: Final = 30.0
 SETUP_TIMEOUT_S: Final = 120.0
 
 # The longest time-out that a definition may ask for: a day. Anything longer is a mistake of units.
 MAX_TIMEOUT_S: Final = 86_400.0
-# A sandbox that is not ready by then is given up; cold starts take about 10 ms here, docker's 0.5 s.
+# A sandbox that is not ready by then is given up; cold starts take about 10 ms here, docker's 0.5
+# s.
 START_TIMEOUT_S: Final = 60.0
-# What the supervisor gets beyond an action's own deadline to kill the tree and send what was printed.
+# What the supervisor gets beyond an action's own deadline to kill the tree and send what was
+# printed.
 REPLY_GRACE_S: Final = 5.0
 # `close` gives up waiting after this and leaves the rest to the warden's own clean-up.
 CLOSE_TIMEOUT_S: Final = 5.0
@@ -42,7 +45,8 @@ VERIFIER_STDERR_BYTES: Final = 256 * KIB
 STATE_BYTES: Final = 64 * KIB
 FEEDBACK_BYTES: Final = 64 * KIB
 
-# One message between host and guest. Bigger than any file of a definition, smaller than a host's memory.
+# One message between host and guest. Bigger than any file of a definition, smaller than a host's
+# memory.
 MAX_MESSAGE_BYTES: Final = 256 * MIB
 # An action's text. Longer programs belong into files of the environment.
 MAX_ACTION_CHARS: Final = 8 * MIB

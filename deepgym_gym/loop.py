@@ -1,7 +1,8 @@
 """The one event loop of a process: sandboxes, sessions and channels all live on it.
 
-Synchronous callers wait for it, asynchronous ones await it from their own loop. It runs in a daemon thread that is
-started when it is first needed. A forked child starts its own; nothing of the parent's is used there.
+Synchronous callers wait for it, asynchronous ones await it from their own loop. It runs in a daemon
+thread that is started when it is first needed. A forked child starts its own; nothing of the
+parent's is used there.
 """
 
 import asyncio
@@ -48,7 +49,8 @@ def run(coroutine: Coroutine[Any, Any, T], timeout_s: float | None = None) -> T:
     A Ctrl-C, or the time-out, cancels it and waits for its clean-up.
 
     Raises:
-        RuntimeError: called in the loop's own thread, which would wait for itself; await it instead.
+        RuntimeError: called in the loop's own thread, which would wait for itself; await it
+        instead.
         TimeoutError: it was not done within `timeout_s`.
     """
     if threading.current_thread() is _thread:

@@ -18,7 +18,10 @@ def text_of(data: bytes) -> str:
 def content_of(result: ExecResult, timeout_s: float, output_bytes: int) -> str:
     """The observation of a command: its output, then what there is to say about it, a line each."""
     # A cut may have gone through a character; its bytes belong to no text.
-    parts = [_kept(result.stdout, result.stdout_dropped), _kept(result.stderr, result.stderr_dropped)]
+    parts = [
+        _kept(result.stdout, result.stdout_dropped),
+        _kept(result.stderr, result.stderr_dropped),
+    ]
     content = _joined([part for part in parts if part])
     notes = []
     for name, dropped in (("stdout", result.stdout_dropped), ("stderr", result.stderr_dropped)):
@@ -39,8 +42,7 @@ def content_of(result: ExecResult, timeout_s: float, output_bytes: int) -> str:
 def _kept(data: bytes, dropped: int) -> str:
     if not dropped:
         return text_of(data)
-    text = data.decode("utf-8", "ignore" if _cut_inside(data) else "replace")
-    return text
+    return data.decode("utf-8", "ignore" if _cut_inside(data) else "replace")
 
 
 def _cut_inside(data: bytes) -> bool:

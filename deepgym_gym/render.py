@@ -95,7 +95,10 @@ class Terminal:
         for prompt, text in self.lines():
             width = COLUMNS - len(prompt)
             parts = [text[start : start + width] for start in range(0, len(text), width)] or [""]
-            rows += [(prompt if place == 0 else " " * len(prompt), part) for place, part in enumerate(parts)]
+            rows += [
+                (prompt if place == 0 else " " * len(prompt), part)
+                for place, part in enumerate(parts)
+            ]
         return rows[-ROWS:]
 
 

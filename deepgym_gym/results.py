@@ -117,7 +117,8 @@ class StepResult(NamedTuple):
 class Trajectory(_Model):
     """Every (observation before the action, action) pair of an episode, and the step rewards.
 
-    `step_rewards` is one shorter than `steps` where the last step failed after its action may have run.
+    `step_rewards` is one shorter than `steps` where the last step failed after its action may have
+    run.
     """
 
     steps: tuple[tuple[Observation, Action], ...] = ()

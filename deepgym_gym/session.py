@@ -1,4 +1,6 @@
-"""`Session`: the state machine of one episode, on the background loop. The one implementation; faces wrap it."""
+"""`Session`: the state machine of one episode, on the background loop. The one implementation;
+faces wrap it.
+"""
 
 import asyncio
 import contextlib
@@ -34,7 +36,8 @@ from deepgym_gym.verifier import run_final_verifier, run_step_verifier
 
 _log = logging.getLogger(__name__)
 
-# Failures of a start that may pass, so that another try is worth it. Source: reward contract, rule E3.
+# Failures of a start that may pass, so that another try is worth it. Source: reward contract, rule
+# E3.
 _RETRYABLE = (ProviderError, SandboxLostError, SandboxTimeoutError, SandboxUnavailableError)
 _START_TRIES = 3
 _FIRST_PAUSE_S = 0.05
@@ -116,7 +119,7 @@ class Session:
 
     @property
     def terminated(self) -> bool:
-        """Whether the episode ended by the task's own rules, or by a sandbox that the agent broke."""
+        """Whether the task's own rules, or a sandbox that the agent broke, ended the episode."""
         return self._terminated
 
     @property
@@ -206,7 +209,9 @@ class Session:
             try:
                 await sandbox.write(path, text.encode("utf-8", "surrogateescape"))
             except (ActionError, SandboxWriteError) as error:
-                raise SetupError(f"Could not write the environment's file {path!r}: {error}") from error
+                raise SetupError(
+                    f"Could not write the environment's file {path!r}: {error}"
+                ) from error
         content = ""
         for name, source, run in (
             ("Setup script", definition.setup_script, sandbox.exec),
@@ -235,11 +240,13 @@ class Session:
     # Step.
 
     async def step(self, action: Action | dict[str, Any] | str) -> StepResult:
-        """Apply one action: the new observation, the step's reward, and whether the episode is done.
+        """Apply one action: the new observation, the step's reward, and whether the episode is
+        done.
 
         Raises:
             ActionError: the action was rejected; the episode goes on.
-            SandboxError: the sandbox failed after the action may have run; the episode is over and `score()`
+            SandboxError: the sandbox failed after the action may have run; the episode is over and
+            `score()`
                 returns `failure_result`.
             VerifierError: the step verifier failed by itself; likewise.
             SessionClosedError: the episode is over.
@@ -275,7 +282,9 @@ class Session:
     async def _step(self, before: Observation, action: Action) -> StepResult:
         sandbox = self._live_sandbox()
         self._step_number += 1
-        last = self.definition.max_steps is not None and self._step_number >= self.definition.max_steps
+        last = (
+            self.definition.max_steps is not None and self._step_number >= self.definition.max_steps
+        )
         started = time.monotonic()
         try:
             content, metadata, output, done = await self._act(sandbox, action)
@@ -321,13 +330,16 @@ class Session:
     async def _act(
         self, sandbox: Sandbox, action: Action
     ) -> tuple[str, dict[str, Any] | None, bytes, bool]:
-        """Do it: the observation's text and metadata, the raw output, and whether that ends the episode."""
+        """Do it: the observation's text and metadata, the raw output, and whether that ends the
+        episode.
+        """
         if action.action_type is ActionType.DONE:
             return "", None, b"", True
         if action.action_type is ActionType.WRITE_FILE:
             path = action.path or ""
             data = action.content.encode("utf-8", "surrogatepass")
-            # A rejected write has changed nothing; a failed one follows from what the agent did before, or now.
+            # A rejected write has changed nothing; a failed one follows from what the agent did
+            # before, or now.
             acted_before, self._acted = self._acted, True
             try:
                 await sandbox.write(path, data)
@@ -371,18 +383,24 @@ class Session:
                     state=self._verifier_state,
                 )
             except BaseException:
-                self._failure_result = self._judge(FailureKind.INTERRUPTED, "Scoring was interrupted.")
+                self._failure_result = self._judge(
+                    FailureKind.INTERRUPTED, "Scoring was interrupted."
+                )
                 self._state = SessionState.FAILED
                 await self._stop_sandbox()
                 raise
             if self._closing and not result.has_verdict:
-                result = self._judge(FailureKind.INTERRUPTED, "The session was closed while scoring.")
+                result = self._judge(
+                    FailureKind.INTERRUPTED, "The session was closed while scoring."
+                )
             self._result = result
             self._state = SessionState.SCORED
             return result
 
     async def close(self) -> None:
-        """End the session and its sandbox. Idempotent, bounded, never raises for what the sandbox does."""
+        """End the session and its sandbox. Idempotent, bounded, never raises for what the sandbox
+        does.
+        """
         if self._state is SessionState.CLOSED:
             return
         self._closing = True
@@ -427,7 +445,8 @@ class Session:
             raise SessionStateError("The session is already running: one session, one episode.")
         reason = "closed" if self._state is SessionState.CLOSED else "over"
         raise SessionClosedError(
-            f"The session is {reason} (state {self._state.value}); open a new one for another episode."
+            f"The session is {reason} (state {self._state.value}); "
+            "open a new one for another episode."
         )
 
     def _judge(self, kind: FailureKind, message: str) -> RunResult:

@@ -1,14 +1,14 @@
 """Spaces for what agents say and read: `TextSpace`, `ChoiceSpace` and `ActionSpace`.
 
-Gymnasium's own `Text` holds only the characters of a charset (by default no blank and no newline) and takes a minute
-to build with all of Unicode. These hold any Python string, build in microseconds, and work in Gymnasium's vector
-environments, shared memory included.
+Gymnasium's own `Text` holds only the characters of a charset (by default no blank and no newline)
+and takes a minute to build with all of Unicode. These hold any Python string, build in
+microseconds, and work in Gymnasium's vector environments, shared memory included.
 """
 
 import multiprocessing
 from collections.abc import Iterable, Sequence
 from multiprocessing.context import BaseContext
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 from gymnasium.spaces import Dict, Space, Tuple
@@ -32,7 +32,7 @@ _BYTES_PER_CHAR, _LENGTH_BYTES = 4, 8
 
 
 class TextSpace(Space[str]):
-    """Any string of at most `max_length` characters, empty ones, NULs and lone surrogates included.
+    r"""Any string of at most `max_length` characters: empty ones, NULs and lone surrogates too.
 
     In shared memory each text has a slot for its longest member, so no member is ever cut.
 
@@ -69,7 +69,7 @@ class TextSpace(Space[str]):
         """Whether `x` is a string that is not too long."""
         return isinstance(x, str) and len(x) <= self.max_length
 
-    def to_jsonable(self, sample_n: Sequence[str]) -> list[str]:
+    def to_jsonable(self, sample_n: Iterable[str]) -> list[str]:
         """Return the texts as they are."""
         return list(sample_n)
 
@@ -115,7 +115,7 @@ class ChoiceSpace(Space[str]):
         """Whether `x` is one of the words."""
         return isinstance(x, str) and x in self.choices
 
-    def to_jsonable(self, sample_n: Sequence[str]) -> list[str]:
+    def to_jsonable(self, sample_n: Iterable[str]) -> list[str]:
         """Return the words as they are."""
         return list(sample_n)
 
@@ -139,8 +139,8 @@ class ChoiceSpace(Space[str]):
 class ActionSpace(Dict):
     """Every action that an environment allows, in each form that `step` takes.
 
-    Members are plain dicts that may leave fields out (`{"action_type": "done"}`), `Action` objects, and the JSON
-    text of either. A batch of it is a tuple, one action for each sub-environment.
+    Members are plain dicts that may leave fields out (`{"action_type": "done"}`), `Action` objects,
+    and the JSON text of either. A batch of it is a tuple, one action for each sub-environment.
     """
 
     def __init__(
@@ -153,10 +153,12 @@ class ActionSpace(Dict):
             "content": TextSpace(MAX_ACTION_CHARS),
             "path": TextSpace(MAX_PATH_CHARS),
         }
-        super().__init__(fields, seed=seed)  # type: ignore[arg-type]  # numpy generators are fine
+        super().__init__(fields, seed=seed)
 
     def sample(self, mask: Any = None, probability: Any = None) -> dict[str, Any]:
-        """Return an action that `step` accepts; a `write_file` goes to a file in the work folder itself."""
+        """Return an action that `step` accepts; a `write_file` goes to a file in the work folder
+        itself.
+        """
         action: dict[str, Any] = {"action_type": self.spaces["action_type"].sample()}
         if action["action_type"] != ActionType.DONE:
             action["content"] = self.spaces["content"].sample()
@@ -187,16 +189,19 @@ class ActionSpace(Dict):
 
 
 @batch_space.register(ActionSpace)
-def _batch_actions(space: ActionSpace, n: int = 1) -> Tuple:
-    # As Gymnasium does for spaces that it does not know: not one dict of arrays, but one action each.
+def _batch_actions(space: ActionSpace, n: int = 1) -> Tuple[Any]:
+    # As Gymnasium does for spaces that it does not know: not one dict of arrays, but one action
+    # each.
     return Tuple(tuple(ActionSpace(space.allowed) for _ in range(n)))
 
 
-@batch_differing_spaces.register(TextSpace)
-@batch_differing_spaces.register(ChoiceSpace)
-@batch_differing_spaces.register(ActionSpace)
-def _batch_differing(spaces: Sequence[Space[Any]]) -> Tuple:
+def _batch_differing(spaces: Sequence[Space[Any]]) -> Tuple[Any]:
     return Tuple(tuple(spaces))
+
+
+# Gymnasium dispatches on the first of the spaces, which its annotations do not know.
+for _kind in (TextSpace, ChoiceSpace, ActionSpace):
+    cast(Any, batch_differing_spaces).register(_kind, _batch_differing)
 
 
 @create_shared_memory.register(TextSpace)
@@ -231,8 +236,9 @@ def _read_shared_text(space: TextSpace, shared_memory: Any, n: int = 1) -> "Shar
 class SharedTexts(Sequence[str]):
     """The texts that are in shared memory now, read when they are asked for.
 
-    Gymnasium's `AsyncVectorEnv` reads its buffer once, when it is made, and then expects what it got to change with
-    the buffer, as an array would. Copying it (the default there) gives a tuple of the texts at that moment.
+    Gymnasium's `AsyncVectorEnv` reads its buffer once, when it is made, and then expects what it
+    got to change with the buffer, as an array would. Copying it (the default there) gives a tuple
+    of the texts at that moment.
     """
 
     def __init__(self, space: TextSpace, shared_memory: Any, n: int) -> None:

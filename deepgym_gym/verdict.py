@@ -1,11 +1,12 @@
 """Whose fault it was: the one pure table that turns what happened into a result.
 
-A score is a verdict on the agent or it is nothing. Every rule of the reward contract is a row here, and nothing else
-in the package decides fault.
+A score is a verdict on the agent or it is nothing. Every rule of the reward contract is a row here,
+and nothing else in the package decides fault.
 
-Two facts decide most rows. *Touched*: the verifier opened, listed or started something in or on the work folder, read
-the step's output, or started the agent's code; what goes wrong after that came from handling the agent's work.
-*Acted*: at least one action of the agent may have run; a sandbox that dies after that died of the agent.
+Two facts decide most rows. *Touched*: the verifier opened, listed or started something in or on the
+work folder, read the step's output, or started the agent's code; what goes wrong after that came
+from handling the agent's work. *Acted*: at least one action of the agent may have run; a sandbox
+that dies after that died of the agent.
 
 Source: reward contract, sections A to C, whose rule names stand beside the rows.
 """
@@ -19,7 +20,8 @@ from deepgym_gym.sandbox.base import VerifierOutcome
 
 # Exit codes of results, not of processes. Source: API wire notes, 2.3: 2 is "no verdict".
 _FAILED_RUN, _NO_VERDICT = 1, 2
-# The agent's own actions must have taken this part of the session's time for a retired sandbox to be its fault.
+# The agent's own actions must have taken this part of the session's time for a retired sandbox to
+# be its fault.
 _RETIRED_SHARE = 0.5
 
 
@@ -27,8 +29,8 @@ _RETIRED_SHARE = 0.5
 class StepJudgement:
     """What a step verifier's run means.
 
-    With `failure`, `step()` raises, the episode ends, and `score()` returns that result. `state` is what the
-    verifier wants to hand to the next one.
+    With `failure`, `step()` raises, the episode ends, and `score()` returns that result. `state` is
+    what the verifier wants to hand to the next one.
     """
 
     verdict: StepVerdict
@@ -38,7 +40,9 @@ class StepJudgement:
 
 def judge_final(outcome: VerifierOutcome, *, acted: bool) -> RunResult:
     """The result of a final verifier's run."""
-    del acted  # A verifier's run is judged by what it touched; who acted matters when sandboxes die.
+    del (
+        acted
+    )  # A verifier's run is judged by what it touched; who acted matters when sandboxes die.
     stderr = _text(outcome.stderr)
     fault = _process_fault(outcome)
     if fault is not None:
@@ -51,9 +55,12 @@ def judge_final(outcome: VerifierOutcome, *, acted: bool) -> RunResult:
     if code == _NO_VERDICT and answer.score == 0.0 and not answer.passed:
         name = answer.error_type or ErrorType.VERIFIER_ERROR
         return _no_verdict(name, answer.details, stderr)
-    # A3: an exit code that the protocol does not have, or that contradicts the JSON. A7: its score is dropped.
+    # A3: an exit code that the protocol does not have, or that contradicts the JSON. A7: its score
+    # is dropped.
     if code not in (0, _FAILED_RUN) or (code == _FAILED_RUN and answer.passed):
-        message = f"The verifier exited {code} with passed {answer.passed} and score {answer.score}."
+        message = (
+            f"The verifier exited {code} with passed {answer.passed} and score {answer.score}."
+        )
         return _by_touch(
             outcome.touched, ErrorType.VERIFIER_ERROR, ErrorType.SOLUTION_ERROR, message, stderr
         )
@@ -78,7 +85,9 @@ def judge_final(outcome: VerifierOutcome, *, acted: bool) -> RunResult:
 
 
 def judge_step(outcome: VerifierOutcome) -> StepJudgement:
-    """What a step verifier's run means: a reward, a judged 0 after which the episode goes on, or a failure."""
+    """What a step verifier's run means: a reward, a judged 0 after which the episode goes on, or a
+    failure.
+    """
     stdout, stderr = _text(outcome.stdout), _text(outcome.stderr)
 
     def verdict(reward: float, error_type: str | None = None, feedback: str = "") -> StepVerdict:
@@ -134,6 +143,7 @@ def judge_failure(
         agent_share: the part (0 to 1) of the session's time that the agent's own actions took.
         message: what happened, for `RunResult.output`.
     """
+    agents = False
     match kind:
         # C3, C8, B7: follows from what the agent did. C9: nothing of the agent had run.
         case (
@@ -153,10 +163,13 @@ def judge_failure(
             | FailureKind.SETUP
             | FailureKind.INTERRUPTED
         ):
-            agents = False
+            pass
     if agents:
         return _judged_zero(ErrorType.POLICY_SANDBOX_FAILURE, message, "")
-    names = {FailureKind.SETUP: ErrorType.SETUP_ERROR, FailureKind.INTERRUPTED: ErrorType.INTERRUPTED}
+    names = {
+        FailureKind.SETUP: ErrorType.SETUP_ERROR,
+        FailureKind.INTERRUPTED: ErrorType.INTERRUPTED,
+    }
     return _no_verdict(names.get(kind, ErrorType.SANDBOX_ERROR), message, "")
 
 
@@ -172,7 +185,9 @@ def no_verifier() -> RunResult:
 
 
 def _process_fault(outcome: VerifierOutcome) -> tuple[ErrorType, ErrorType, str] | None:
-    """What is wrong with how the process ended: (type if untouched, type if touched, message), or None."""
+    """What is wrong with how the process ended: (type if untouched, type if touched, message), or
+    None.
+    """
     # A10: whatever it made of that, even a clean 0, is not the agent's doing.
     if outcome.launch_failed:
         return ErrorType.SANDBOX_ERROR, ErrorType.SANDBOX_ERROR, "No box for the agent's code."
@@ -186,7 +201,8 @@ def _process_fault(outcome: VerifierOutcome) -> tuple[ErrorType, ErrorType, str]
     if outcome.signal is not None:
         message = f"The verifier was killed by signal {outcome.signal}."
         return ErrorType.VERIFIER_ERROR, ErrorType.SOLUTION_ERROR, message
-    # A5, A6, A7, A23: an uncaught exception. It exits 1 like a failed run, so the exit code cannot tell.
+    # A5, A6, A7, A23: an uncaught exception. It exits 1 like a failed run, so the exit code cannot
+    # tell.
     if outcome.crash is not None:
         names = {
             "ImportError": ErrorType.IMPORT_ERROR,
@@ -200,12 +216,8 @@ def _process_fault(outcome: VerifierOutcome) -> tuple[ErrorType, ErrorType, str]
 
 def _unusable(outcome: VerifierOutcome, answer: Invalid | Unusable, stderr: str) -> RunResult:
     # A14 for a score that is none, A8 and A9 for everything else.
-    untouched = (
-        ErrorType.INVALID_SCORE if isinstance(answer, Invalid) else ErrorType.VERIFIER_ERROR
-    )
-    return _by_touch(
-        outcome.touched, untouched, ErrorType.SOLUTION_ERROR, answer.reason, stderr
-    )
+    untouched = ErrorType.INVALID_SCORE if isinstance(answer, Invalid) else ErrorType.VERIFIER_ERROR
+    return _by_touch(outcome.touched, untouched, ErrorType.SOLUTION_ERROR, answer.reason, stderr)
 
 
 def _by_touch(

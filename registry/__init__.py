@@ -19,9 +19,8 @@ from typing import TYPE_CHECKING, Any
 from deepgym_gym.errors import DefinitionError
 
 if TYPE_CHECKING:
-    from deepgym_gym.env import SandboxEnv
-
     from deepgym_gym.definition import MultiTurnEnvironment
+    from deepgym_gym.env import SandboxEnv
     from deepgym_gym.registry.loading import EnvironmentInfo, RegistryEnvironment
 
 __all__ = [

@@ -48,7 +48,7 @@ class Finding:
     detail: str = ""
     variant: int | None = None
 
-    def __str__(self) -> str:  # noqa: D105
+    def __str__(self) -> str:
         where = "" if self.variant is None else f" (variant {self.variant})"
         return f"{self.rule}{where}: {self.detail or ('ok' if self.ok else 'broken')}"
 

@@ -68,7 +68,7 @@ class RegistryEnvironment:
         'notes'
     """
 
-    def __init__(self, folder: Path) -> None:  # noqa: D107  # the class says it
+    def __init__(self, folder: Path) -> None:  # the class says it
         match = _FOLDER.fullmatch(folder.name)
         if match is None or not (folder / "env.toml").is_file():
             raise DefinitionError(
@@ -97,7 +97,7 @@ class RegistryEnvironment:
             path=folder,
         )
 
-    def __repr__(self) -> str:  # noqa: D105
+    def __repr__(self) -> str:
         return f"RegistryEnvironment({str(self.folder)!r})"
 
     @property

@@ -42,12 +42,12 @@ class Player:
         ['bash', 'done']
     """
 
-    def __init__(self, name: str, play: Callable[[str], Script]) -> None:  # noqa: D107
+    def __init__(self, name: str, play: Callable[[str], Script]) -> None:
         self.name = name
         self._play = play
         self._script: Script | None = None
 
-    def __repr__(self) -> str:  # noqa: D105
+    def __repr__(self) -> str:
         return f"Player({self.name!r})"
 
     def __call__(self, observation: Observation) -> Action:

@@ -1,4 +1,6 @@
-"""Choosing a backend by name. One object per process and kind; nothing heavy is imported until it is asked for."""
+"""Choosing a backend by name. One object per process and kind; nothing heavy is imported until it
+is asked for.
+"""
 
 import importlib
 import os
@@ -22,8 +24,8 @@ _made: dict[str, Backend] = {}
 def get_backend(name: str = "auto") -> Backend:
     """The process's backend of that name.
 
-    `auto` is the isolated default. It never becomes `local`: where isolation does not work, its first `start`
-    raises `SandboxUnavailableError` with the remedy.
+    `auto` is the isolated default. It never becomes `local`: where isolation does not work, its
+    first `start` raises `SandboxUnavailableError` with the remedy.
 
     Raises:
         DefinitionError: no backend has that name.

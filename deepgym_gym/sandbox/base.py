@@ -1,7 +1,8 @@
 """The seam between an episode and the machine it runs on: `Sandbox` and `Backend`.
 
-Everything above this floor speaks only these protocols; everything below them (guest, warden, containers) is an
-implementation. Text is bytes here: it becomes text at the session's edge, with replacement characters.
+Everything above this floor speaks only these protocols; everything below them (guest, warden,
+containers) is an implementation. Text is bytes here: it becomes text at the session's edge, with
+replacement characters.
 """
 
 from collections.abc import Mapping
@@ -42,8 +43,9 @@ class SandboxSpec:
 class Capabilities:
     """What this sandbox really enforces, and how; shown by `doctor` and stored with results.
 
-    `enforced` maps a limit or a wall ("memory", "pids", "seccomp", "touch_detection", ...) to the mechanism that
-    holds it ("cgroup", "rlimit", "audit+fanotify", ...). What is not in it is not enforced.
+    `enforced` maps a limit or a wall ("memory", "pids", "seccomp", "touch_detection", ...) to the
+    mechanism that holds it ("cgroup", "rlimit", "audit+fanotify", ...). What is not in it is not
+    enforced.
     """
 
     backend: str
@@ -55,9 +57,10 @@ class Capabilities:
 class ExecResult:
     """How one command ended.
 
-    `exit_code` is None where it timed out. A command killed by a signal has `signal` and, as in a shell,
-    `exit_code` 128 + signal. `stdout` and `stderr` hold the first bytes up to the sandbox's `output_bytes` each;
-    `*_dropped` count what came after them. `background` counts processes of the agent that are still running.
+    `exit_code` is None where it timed out. A command killed by a signal has `signal` and, as in a
+    shell, `exit_code` 128 + signal. `stdout` and `stderr` hold the first bytes up to the sandbox's
+    `output_bytes` each; `*_dropped` count what came after them. `background` counts processes of
+    the agent that are still running.
     """
 
     exit_code: int | None
@@ -77,10 +80,11 @@ class ExecResult:
 class VerifyRequest:
     """One run of a verifier.
 
-    `final` kills the agent's processes first (unless `keep_processes`); otherwise they are frozen for as long as
-    the verifier runs. With `step_output`, the verifier finds it in the file that `STEP_OUTPUT_PATH` names and
-    `step_number` (from 1) in `STEP_NUMBER`. With `state`, it finds that in the file that
-    `VERIFIER_STATE_PATH` names: read-only for the verifier, out of the agent's reach.
+    `final` kills the agent's processes first (unless `keep_processes`); otherwise they are frozen
+    for as long as the verifier runs. With `step_output`, the verifier finds it in the file that
+    `STEP_OUTPUT_PATH` names and `step_number` (from 1) in `STEP_NUMBER`. With `state`, it finds
+    that in the file that `VERIFIER_STATE_PATH` names: read-only for the verifier, out of the
+    agent's reach.
     """
 
     code: str
@@ -97,9 +101,10 @@ class VerifierOutcome:
     """What a verifier's process did; `deepgym_gym.verdict` makes a result of it.
 
     `crash` is the class name of an uncaught exception (None if there was none; SystemExit is none).
-    `touched`: it opened a file (also when that failed), listed a folder or started a program in or on the work
-    folder, read the step's output, or started the agent's code. `launch_failed`: the agent's code could not be
-    started for a reason of ours. `output_lost`: its output could not be read back whole.
+    `touched`: it opened a file (also when that failed), listed a folder or started a program in or
+    on the work folder, read the step's output, or started the agent's code. `launch_failed`: the
+    agent's code could not be started for a reason of ours. `output_lost`: its output could not be
+    read back whole.
     """
 
     exit_code: int | None
@@ -117,8 +122,8 @@ class VerifierOutcome:
 class Sandbox(Protocol):
     """One machine for one episode. Calls do not overlap: the session queues them.
 
-    Every verb may raise `SandboxLostError` (the sandbox died), `SandboxTimeoutError` (no answer by its deadline
-    plus a grace; the sandbox is ended) and `ProviderError` (hosted backends).
+    Every verb may raise `SandboxLostError` (the sandbox died), `SandboxTimeoutError` (no answer by
+    its deadline plus a grace; the sandbox is ended) and `ProviderError` (hosted backends).
     """
 
     @property
@@ -137,7 +142,8 @@ class Sandbox(Protocol):
         ...
 
     async def exec(self, command: str, timeout_s: float, *, persistent: bool = False) -> ExecResult:
-        """Run `command` under bash as the agent, stdin empty; `persistent` in the one lasting shell.
+        """Run `command` under bash as the agent, stdin empty; `persistent` in the one lasting
+        shell.
 
         Raises:
             SandboxExhaustedError: no process could be started.
@@ -174,17 +180,18 @@ class Sandbox(Protocol):
         """Run a verifier on the work directory, out of the agent's reach.
 
         Raises:
-            SandboxUnavailableError: the verifier's box could not be made, which is not the agent's doing.
+            SandboxUnavailableError: the verifier's box could not be made, which is not the agent's
+            doing.
         """
         ...
 
     async def stop(self) -> None:
-        """End every process and free everything. Idempotent, never raises, bounded by `CLOSE_TIMEOUT_S`."""
+        """End every process and free everything: idempotent, bounded, and never raising."""
         ...
 
 
 class Backend(Protocol):
-    """A place that makes sandboxes. One object per process and kind; cheap until the first `start`."""
+    """A place that makes sandboxes: one object per process and kind, cheap until `start`."""
 
     @property
     def name(self) -> str:

@@ -1,7 +1,8 @@
 """Carrying the guest's modules into another interpreter as text.
 
-The sandbox's interpreter is not the trainer's and must not see this package's folder (it holds verifiers and
-answers), so the modules travel through a descriptor and are built under their own names on the other side.
+The sandbox's interpreter is not the trainer's and must not see this package's folder (it holds
+verifiers and answers), so the modules travel through a descriptor and are built under their own
+names on the other side.
 """
 
 import functools
@@ -18,8 +19,8 @@ GUEST = (
 )
 WARDEN = ("cgroups", "box", "identity", "warden")
 
-# The program that runs on the other side. It stands in a memory file, and so does what it is given: a command line
-# would be shared by every fork inside a sandbox.
+# The program that runs on the other side. It stands in a memory file, and so does what it is given:
+# a command line would be shared by every fork inside a sandbox.
 _LOADER = """
 import json, sys, types
 given = json.loads(GIVEN)

@@ -62,9 +62,7 @@ class GuestChannel:
         except (asyncio.IncompleteReadError, OSError, ValueError) as error:
             raise self._lost(error) from None
 
-    async def ask(
-        self, header: Mapping[str, Any], body: bytes = b"", *, timeout_s: float
-    ) -> Reply:
+    async def ask(self, header: Mapping[str, Any], body: bytes = b"", *, timeout_s: float) -> Reply:
         """Send a request and wait for its reply.
 
         Raises:

@@ -1,4 +1,6 @@
-"""Waiting for child processes on the event loop, without threads: also while the interpreter shuts down."""
+"""Waiting for child processes on the event loop, without threads: also while the interpreter shuts
+down.
+"""
 
 import asyncio
 import os
@@ -26,7 +28,9 @@ async def wait(process: "subprocess.Popen[bytes]", timeout_s: float) -> bool:
 
 
 async def end(process: "subprocess.Popen[bytes]", timeout_s: float) -> bool:
-    """Wait until a child has ended by itself; kill it if it does not in time. False if it had to be killed."""
+    """Wait until a child has ended by itself; kill it if it does not in time. False if it had to be
+    killed.
+    """
     if await wait(process, timeout_s):
         return True
     process.kill()

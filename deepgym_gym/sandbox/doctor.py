@@ -1,6 +1,9 @@
-"""What this machine can do, what is missing, and the exact remedy: behind `deepgym-gym doctor` and every refusal."""
+"""What this machine can do, what is missing, and the exact remedy: behind `deepgym-gym doctor` and
+every refusal.
+"""
 
 import asyncio
+import contextlib
 import os
 import platform
 import threading
@@ -35,7 +38,9 @@ def diagnose() -> list[Check]:
 
 
 def remedy() -> str:
-    """What to do about the first thing that is wrong, for an error message; empty if nothing is seen."""
+    """What to do about the first thing that is wrong, for an error message; empty if nothing is
+    seen.
+    """
     for check in (_system(), _bash(), _interpreter(), _user_namespaces()):
         if not check.ok:
             return f"{check.name}: {check.detail}. {check.remedy}"
@@ -126,10 +131,8 @@ def _has_range(user: str) -> bool:
     import pwd
 
     names = {user}
-    try:
+    with contextlib.suppress(KeyError):
         names.add(pwd.getpwuid(int(user)).pw_name)
-    except KeyError:
-        pass
     for path in ("/etc/subuid", "/etc/subgid"):
         try:
             lines = Path(path).read_text(encoding="utf-8").splitlines()

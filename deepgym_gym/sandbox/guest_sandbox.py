@@ -1,4 +1,6 @@
-"""`GuestSandbox`: the verbs of `Sandbox` over a guest's channel, shared by every backend that runs the guest."""
+"""`GuestSandbox`: the verbs of `Sandbox` over a guest's channel, shared by every backend that runs
+the guest.
+"""
 
 import asyncio
 import dataclasses
@@ -25,12 +27,15 @@ from deepgym_gym.sandbox.base import Capabilities, ExecResult, VerifierOutcome, 
 from deepgym_gym.sandbox.channel import GuestChannel, Reply
 
 _log = logging.getLogger(__name__)
-# What a request that runs nothing of the agent's may take; a loaded machine is slow, never this slow.
+# What a request that runs nothing of the agent's may take; a loaded machine is slow, never this
+# slow.
 FILE_TIMEOUT_S = 60.0
 
 
 def to_bytes(text: str) -> bytes:
-    """The bytes of an agent's text: undecodable bytes come back as they were, lone surrogates pass through."""
+    """The bytes of an agent's text: undecodable bytes come back as they were, lone surrogates pass
+    through.
+    """
     try:
         return text.encode("utf-8", "surrogateescape")
     except UnicodeEncodeError:
@@ -70,7 +75,8 @@ def verify_message(request: VerifyRequest) -> tuple[dict[str, Any], bytes]:
         "timeout_s": request.timeout_s,
         "blobs": [(name, len(data)) for name, data in blobs.items()],
         "variables": variables,
-        # Reading the step's output is reading the agent's work; reading the verifier's own state is not.
+        # Reading the step's output is reading the agent's work; reading the verifier's own state is
+        # not.
         "touching": ["step_output.txt"],
         "environment": environment,
         "stdout_limit": VERIFIER_STDOUT_BYTES,
@@ -185,9 +191,7 @@ class GuestSandbox:
         except Exception:
             _log.exception("sandbox %s: ending it failed; its owner's exit will end it", self._id)
 
-    async def ask(
-        self, header: Mapping[str, Any], body: bytes = b"", *, timeout_s: float
-    ) -> Reply:
+    async def ask(self, header: Mapping[str, Any], body: bytes = b"", *, timeout_s: float) -> Reply:
         """One request to the guest; a sandbox that is late is ended.
 
         Raises:

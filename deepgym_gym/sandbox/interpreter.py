@@ -1,8 +1,8 @@
 """Which Python runs the guest, `code` actions and verifiers, and what must be shown for it.
 
-`/usr/bin/python3` where it is new enough: it lies in a system folder that every sandbox shows anyway. Else the
-running interpreter, whose installation (pyenv, conda, uv: often in a home folder that sandboxes never show) is then
-shown read-only by itself.
+`/usr/bin/python3` where it is new enough: it lies in a system folder that every sandbox shows
+anyway. Else the running interpreter, whose installation (pyenv, conda, uv: often in a home folder
+that sandboxes never show) is then shown read-only by itself.
 """
 
 import functools
@@ -28,7 +28,9 @@ def choose() -> Interpreter:
     if _version(SYSTEM) >= OLDEST:
         return Interpreter(SYSTEM, None)
     path = os.path.realpath(getattr(sys, "_base_executable", None) or sys.executable)
-    return Interpreter(path, None if path.startswith("/usr/") else os.path.realpath(sys.base_prefix))
+    return Interpreter(
+        path, None if path.startswith("/usr/") else os.path.realpath(sys.base_prefix)
+    )
 
 
 def _version(path: str) -> tuple[int, ...]:

@@ -1,4 +1,6 @@
-"""`LocalBackend`: the guest as a plain child process. Not isolated; never a fallback, only on request by name."""
+"""`LocalBackend`: the guest as a plain child process. Not isolated; never a fallback, only on
+request by name.
+"""
 
 import asyncio
 import os

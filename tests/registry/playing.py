@@ -2,12 +2,11 @@
 
 from typing import Any
 
-from deepgym_gym.session import Session
-
 from deepgym_gym import loop
 from deepgym_gym.registry import load_environment
 from deepgym_gym.registry.players import Play, Player, iter_actions, play_episode
 from deepgym_gym.sandbox.backends import get_backend
+from deepgym_gym.session import Session
 
 
 def play(name: str, variant: int, *actions: str | dict[str, Any], backend: str = "auto") -> Play:

@@ -1,6 +1,8 @@
-"""Run every behaviour as an ordinary user: started as root, it reads its modules and then gives root up for good.
+"""Run every behaviour as an ordinary user: started as root, it reads its modules and then gives
+root up for good.
 
-`python -m tests.sandbox.as_user UID GID MODE`; prints one JSON object, behaviour -> "ok" or what went wrong.
+`python -m tests.sandbox.as_user UID GID MODE`; prints one JSON object, behaviour -> "ok" or what
+went wrong.
 """
 
 import asyncio

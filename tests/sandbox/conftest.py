@@ -1,4 +1,6 @@
-"""Backends for the sandbox tests: one event loop and one backend object each, for as long as pytest's worker lives."""
+"""Backends for the sandbox tests: one event loop and one backend object each, for as long as
+pytest's worker lives.
+"""
 
 import asyncio
 import os

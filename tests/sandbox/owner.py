@@ -1,4 +1,6 @@
-"""A process that owns sandboxes and is killed by `test_ownership.py` in the middle of what `argv[1]` names."""
+"""A process that owns sandboxes and is killed by `test_ownership.py` in the middle of what
+`argv[1]` names.
+"""
 
 import asyncio
 import sys
@@ -29,7 +31,9 @@ async def scoring(backend: Backend) -> None:
     say("now")
     await sandbox.verify(
         VerifyRequest(
-            code="import subprocess\nsubprocess.run(['sleep', '4000'])", timeout_s=4000.0, final=False
+            code="import subprocess\nsubprocess.run(['sleep', '4000'])",
+            timeout_s=4000.0,
+            final=False,
         )
     )
 

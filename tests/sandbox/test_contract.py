@@ -4,9 +4,9 @@ import os
 from collections.abc import Callable
 
 import pytest
-from tests.sandbox.behaviours import BEHAVIOURS, ISOLATED
 
 from deepgym_gym.sandbox.base import Sandbox
+from tests.sandbox.behaviours import BEHAVIOURS, ISOLATED
 
 BACKENDS = ["namespace", "local"]
 if os.geteuid() == 0:
@@ -15,7 +15,9 @@ if os.geteuid() == 0:
 
 @pytest.mark.parametrize("name", BEHAVIOURS)
 @pytest.mark.parametrize("backend", BACKENDS)
-def test_behaviour_holds(backend: str, name: str, start: Callable[..., Sandbox], run: Callable[..., None]) -> None:
+def test_behaviour_holds(
+    backend: str, name: str, start: Callable[..., Sandbox], run: Callable[..., None]
+) -> None:
     if backend == "local" and name in ISOLATED:
         pytest.skip("promised by isolated backends only")
     sandbox = start(backend)

@@ -27,7 +27,9 @@ def test_host_files_are_absent(start: Start, run: Run) -> None:
     ]
 
 
-def test_environment_of_the_host_is_absent(start: Start, run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_environment_of_the_host_is_absent(
+    start: Start, run: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setenv("DG_TEST_SECRET", "sesame-84312")
     sandbox = start()
 
@@ -45,7 +47,9 @@ def test_own_package_is_hidden_where_it_lies_in_a_system_folder(start: Start, ru
     package = Path(deepgym_gym.__file__).parent
     sandbox = start()
 
-    found = run(shell(sandbox, "find / -name 'final_verifier.py' -o -name 'deepgym_gym' 2>/dev/null"))
+    found = run(
+        shell(sandbox, "find / -name 'final_verifier.py' -o -name 'deepgym_gym' 2>/dev/null")
+    )
 
     assert found == ""
     assert run(shell(sandbox, f"ls -A {package} 2>/dev/null")) == ""
@@ -95,7 +99,8 @@ def test_denied_system_calls_fail(start: Start, run: Run) -> None:
         "print(errno(libc.setns(0, 0)), errno(libc.chroot(b'/tmp')))\n"
         "clone, clone3, io_uring, bpf, keyctl, open_tree = 56, 435, 425, 321, 250, 428\n"
         "print(errno(libc.syscall(clone, 0x10000000 | 17, 0, 0, 0, 0)))\n"
-        "print([errno(libc.syscall(n, 0, 0, 0, 0)) for n in (clone3, io_uring, bpf, keyctl, open_tree)])\n"
+        "denied = (clone3, io_uring, bpf, keyctl, open_tree)\n"
+        "print([errno(libc.syscall(number, 0, 0, 0, 0)) for number in denied])\n"
         "for family in (17, 40, 38):\n"
         "    try: socket.socket(family, socket.SOCK_RAW)\n"
         "    except OSError as error: print(error.errno)\n"
@@ -153,11 +158,15 @@ def test_the_supervisor_cannot_be_touched(start: Start, run: Run) -> None:
 
 def test_two_sandboxes_share_nothing(start: Start, run: Run) -> None:
     one, two = start(), start()
-    run(shell(one, "echo secret > /tmp/x; echo secret > x; echo secret > /dev/shm/x; sleep 77 & true"))
+    run(
+        shell(
+            one, "echo secret > /tmp/x; echo secret > x; echo secret > /dev/shm/x; sleep 77 & true"
+        )
+    )
 
-    assert run(shell(two, "ls -A /tmp /work /dev/shm ~; ps -e -o args | grep '[s]leep 77'")).split() == [
-        *("/dev/shm:", "/home/dgagent:", "/tmp:", "/work:")
-    ]
+    assert run(
+        shell(two, "ls -A /tmp /work /dev/shm ~; ps -e -o args | grep '[s]leep 77'")
+    ).split() == [*("/dev/shm:", "/home/dgagent:", "/tmp:", "/work:")]
 
 
 def test_two_sandboxes_do_not_share_a_process_limit(start: Start, run: Run) -> None:
@@ -201,7 +210,9 @@ def test_folders_are_limited_in_bytes_and_files(start: Start, run: Run) -> None:
 def test_memory_is_limited(start: Start, run: Run) -> None:
     sandbox = start(spec=SandboxSpec(memory_mb=64, disk_mb=1, shm_mb=1))
 
-    result = run(sandbox.exec("python3 -c 'x = bytearray(10**10); print(len(x))'; echo code=$?", LONG))
+    result = run(
+        sandbox.exec("python3 -c 'x = bytearray(10**10); print(len(x))'; echo code=$?", LONG)
+    )
     touching = "python3 -c 'x = b\"x\" * (900 << 20); print(len(x))'"
     killed = run(sandbox.exec(f"exec {touching}", LONG))
 

@@ -1,4 +1,6 @@
-"""Whatever kills the owner, and whenever: within five seconds no process, mount, cgroup or folder is left."""
+"""Whatever kills the owner, and whenever: within five seconds no process, mount, cgroup or folder
+is left.
+"""
 
 import os
 import select
@@ -83,7 +85,8 @@ def test_killed_owner_leaves_nothing(
     pids = below(owner.pid)
 
     owner.send_signal(number)
-    # Before the wait, since a Ctrl-C is answered by an orderly end, in which children may still be made.
+    # Before the wait, since a Ctrl-C is answered by an orderly end, in which children may still be
+    # made.
     pids |= below(owner.pid)
     owner.wait(30)
 

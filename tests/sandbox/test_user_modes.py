@@ -1,4 +1,4 @@
-"""The namespace backend for ordinary users: with subordinate uids, and with nothing but their own."""
+"""The namespace backend for ordinary users: with subordinate uids, and with their own alone."""
 
 import functools
 import json

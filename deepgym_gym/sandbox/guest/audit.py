@@ -1,8 +1,9 @@
 """Seeing whether a verifier has touched the agent's work.
 
-An audit hook in the verifier's own process writes one byte to a pipe at the first touch: an open (also one that
-fails), a folder listing, a program started in or on the work folder. `stat` alone is no touch. A fanotify mark on
-the verifier's own mount sees what the hook cannot: opens by extension modules and by child processes.
+An audit hook in the verifier's own process writes one byte to a pipe at the first touch: an open
+(also one that fails), a folder listing, a program started in or on the work folder. `stat` alone is
+no touch. A fanotify mark on the verifier's own mount sees what the hook cannot: opens by extension
+modules and by child processes.
 
 Source: reward contract, *touched* and rule A23.
 """
@@ -12,7 +13,8 @@ from __future__ import annotations
 import ctypes
 import os
 import sys
-from typing import Any, Iterable
+from collections.abc import Iterable
+from typing import Any
 
 TOUCHED = b"T"
 LAUNCH_FAILED = b"L"
@@ -36,7 +38,9 @@ _PATH_EVENTS = frozenset(
     }
 )
 # Programs: (executable, arguments, working folder) by event.
-_PROGRAM_EVENTS = frozenset({"subprocess.Popen", "os.posix_spawn", "os.exec", "os.system", "pty.spawn"})
+_PROGRAM_EVENTS = frozenset(
+    {"subprocess.Popen", "os.posix_spawn", "os.exec", "os.system", "pty.spawn"}
+)
 _OPEN_EVENTS = 0x20 | 0x1000 | 0x40000000  # FAN_OPEN, FAN_OPEN_EXEC, also of folders (FAN_ONDIR)
 
 
@@ -77,7 +81,8 @@ def arm(report: int, work: str, others: Iterable[str] = ()) -> None:
         try:
             hit = program(event, args) if event in _PROGRAM_EVENTS else beneath(args[0])
         except Exception:
-            # A hook that raises would break the verifier; what cannot be understood counts as a touch.
+            # A hook that raises would break the verifier; what cannot be understood counts as a
+            # touch.
             hit = True
         if hit:
             done = True
@@ -87,7 +92,9 @@ def arm(report: int, work: str, others: Iterable[str] = ()) -> None:
 
 
 class MountWatch:
-    """A fanotify mark on a mount; `touched` after the verifier ended says whether anything was opened on it."""
+    """A fanotify mark on a mount; `touched` after the verifier ended says whether anything was
+    opened on it.
+    """
 
     def __init__(self, fd: int) -> None:
         self._fd = fd

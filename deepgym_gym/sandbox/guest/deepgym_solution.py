@@ -1,7 +1,9 @@
-"""`from deepgym_solution import load_solution`: run the agent's code from a verifier without trusting it.
+"""`from deepgym_solution import load_solution`: run the agent's code from a verifier without
+trusting it.
 
-The code runs as another user in a box of its own; only plain data crosses. Each call has a deadline, and a call
-that raises, exits, hangs or takes too much memory fails by itself: the next one gets a fresh process.
+The code runs as another user in a box of its own; only plain data crosses. Each call has a
+deadline, and a call that raises, exits, hangs or takes too much memory fails by itself: the next
+one gets a fresh process.
 
 Example of a verifier:
     solution = load_solution("fib.py", case_timeout=2.0)
@@ -84,7 +86,8 @@ def load_solution(path: str, *, case_timeout: float = 10.0, root: str = ".") -> 
         root: the folder, relative to the work folder, that goes first on the solver's `sys.path`.
 
     Raises:
-        SolutionError: the file is missing, does not compile or raises; kind `launch` if the box could not be made.
+        SolutionError: the file is missing, does not compile or raises; kind `launch` if the box
+        could not be made.
     """
     os.write(_report_fd, audit.TOUCHED)
     launcher = socket.socket(fileno=os.dup(_launcher_fd))
@@ -97,7 +100,9 @@ def load_solution(path: str, *, case_timeout: float = 10.0, root: str = ".") -> 
             message, fds = json.dumps(str(error)).encode(), []
     if not fds:
         os.write(_report_fd, audit.LAUNCH_FAILED)
-        raise SolutionError("launch", f"no box for the agent's code: {message.decode('utf-8', 'replace')}")
+        raise SolutionError(
+            "launch", f"no box for the agent's code: {message.decode('utf-8', 'replace')}"
+        )
     solution = Solution(fds[0], case_timeout)
     solution._ask({"op": "load", "path": path, "root": root, "timeout_s": case_timeout}, b"")
     return solution

@@ -1,12 +1,13 @@
 """Files beneath the work folder, opened step by step so that no link can lead out of it.
 
-Every component is opened relative to the one before it with O_NOFOLLOW, as the agent's user: a link, device or FIFO
-at any place is refused, and a name that is swapped during the walk can only lead to something the agent could have
-reached itself.
+Every component is opened relative to the one before it with O_NOFOLLOW, as the agent's user: a
+link, device or FIFO at any place is refused, and a name that is swapped during the walk can only
+lead to something the agent could have reached itself.
 """
 
 from __future__ import annotations
 
+import contextlib
 import errno
 import os
 import stat
@@ -39,10 +40,8 @@ def _folder_of(root: str, parts: list[bytes], *, create: bool) -> int:
     try:
         for part in parts[:-1]:
             if create:
-                try:
+                with contextlib.suppress(FileExistsError):
                     os.mkdir(part, 0o755, dir_fd=here)
-                except FileExistsError:
-                    pass
             below = os.open(part, _FOLDER, dir_fd=here)
             os.close(here)
             here = below
@@ -66,7 +65,8 @@ def write(root: str, path: str, data: bytes) -> None:
     """Write a regular file, making folders as needed.
 
     Raises:
-        Blocked: the path leads outside, or a folder, link, FIFO, device or permission is in the way.
+        Blocked: the path leads outside, or a folder, link, FIFO, device or permission is in the
+        way.
         DiskFault: the disk is full or broken.
     """
     parts = _parts(path)

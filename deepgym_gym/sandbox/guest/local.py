@@ -1,4 +1,6 @@
-"""The guest as an ordinary child process in a temporary folder: no isolation at all, for trusted agents only."""
+"""The guest as an ordinary child process in a temporary folder: no isolation at all, for trusted
+agents only.
+"""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 """The supervisor's loop: one request at a time from the owner's channel, one reply each.
 
-Requests: `exec`, `code`, `write`, `read`, `list`, `freeze`, `thaw`, `kill`, `verify`, `exit`. When the channel closes, the owner is
-gone and everything in the sandbox is ended.
+Requests: `exec`, `code`, `write`, `read`, `list`, `freeze`, `thaw`, `kill`, `verify`, `exit`. When
+the channel closes, the owner is gone and everything in the sandbox is ended.
 """
 
 from __future__ import annotations
@@ -42,8 +42,8 @@ class User(NamedTuple):
 class Setting(NamedTuple):
     """All that the guest is told about where it runs.
 
-    `first`: it is process 1 of its own pid namespace. `lockdown` is what each forked program must still do before
-    foreign code runs. `watch`: fanotify may work on the work mount.
+    `first`: it is process 1 of its own pid namespace. `lockdown` is what each forked program must
+    still do before foreign code runs. `watch`: fanotify may work on the work mount.
     """
 
     work: str
@@ -86,8 +86,12 @@ class Guest:
         self._setting = setting
         self._supervisor = Supervisor(channel, first=setting.first, lifeline=setting.lifeline)
         self._shell: LastingShell | None = None
-        self._bash = next((path for path in ("/bin/bash", "/usr/bin/bash") if os.path.exists(path)), "")
-        self._handlers: dict[str, Callable[[dict[str, Any], bytes], tuple[dict[str, Any], bytes]]] = {
+        self._bash = next(
+            (path for path in ("/bin/bash", "/usr/bin/bash") if os.path.exists(path)), ""
+        )
+        self._handlers: dict[
+            str, Callable[[dict[str, Any], bytes], tuple[dict[str, Any], bytes]]
+        ] = {
             "exec": self._exec,
             "code": self._code,
             "write": self._write,
@@ -197,7 +201,10 @@ class Guest:
         finally:
             os.close(out_writer)
             os.close(err_writer)
-        captures = [Capture(out, self._setting.output_bytes), Capture(err, self._setting.output_bytes)]
+        captures = [
+            Capture(out, self._setting.output_bytes),
+            Capture(err, self._setting.output_bytes),
+        ]
         status = self._supervisor.watch(pid, captures, begun + timeout_s)
         if status is None:
             self._supervisor.kill_since(before)
@@ -257,7 +264,8 @@ class Guest:
         if status is not None and shell.code is not None:
             ended = Ended(shell.code << 8, ended.duration_s)
         else:
-            # The command ended the shell or overran its deadline: its state is lost, and that is said.
+            # The command ended the shell or overran its deadline: its state is lost, and that is
+            # said.
             self._supervisor.infrastructure.discard(shell.pid)
             with contextlib.suppress(OSError):
                 os.kill(shell.pid, signal.SIGKILL)
@@ -319,9 +327,7 @@ class Guest:
         setting = self._setting
         environment = setting.environment("dgverifier")
         environment["HOME"] = setting.temporary
-        identity = python.Identity(
-            *setting.verifier, environment, setting.work, setting.lockdown
-        )
+        identity = python.Identity(*setting.verifier, environment, setting.work, setting.lockdown)
         request = {**header, "watch": setting.watch}
         if setting.launcher >= 0:
             with socket.socket(fileno=os.dup(setting.launcher)) as launcher:
@@ -402,7 +408,8 @@ def preload() -> None:
     import subprocess  # noqa: F401
     import traceback  # noqa: F401
 
-    # Started with -S for speed; forks see the distribution's packages as under a plain `python3 -I`.
+    # Started with -S for speed; forks see the distribution's packages as under a plain `python3
+    # -I`.
     with contextlib.suppress(Exception):
         site.main()
 

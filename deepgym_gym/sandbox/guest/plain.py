@@ -1,8 +1,8 @@
 """Plain data across the wall between a verifier and the agent's code.
 
-Only None, bool, int, float, str, bytes, list, tuple, dict, set and frozenset cross, exactly these types and no
-subclass, as tagged JSON. What arrives is built new from the text, so no method of the agent's ever runs in the
-verifier. Source: reward contract, rule D3.
+Only None, bool, int, float, str, bytes, list, tuple, dict, set and frozenset cross, exactly these
+types and no subclass, as tagged JSON. What arrives is built new from the text, so no method of the
+agent's ever runs in the verifier. Source: reward contract, rule D3.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ import json
 from typing import Any
 
 _MAX_DEPTH = 100
-_SEQUENCES = {list: "l", tuple: "t", set: "s", frozenset: "f"}
+_SEQUENCES: dict[Any, str] = {list: "l", tuple: "t", set: "s", frozenset: "f"}
 _MAKERS: dict[str, Any] = {"l": list, "t": tuple, "s": set, "f": frozenset}
 
 

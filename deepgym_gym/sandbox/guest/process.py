@@ -1,7 +1,8 @@
 """Starting programs as somebody else, watching them, and making sure that they end.
 
-A command's answer is ready when its **main** process exits, whoever still holds its pipes. At a deadline everything
-that the command started dies, also what double-forked away from it. Output is capped while it is read.
+A command's answer is ready when its **main** process exits, whoever still holds its pipes. At a
+deadline everything that the command started dies, also what double-forked away from it. Output is
+capped while it is read.
 """
 
 from __future__ import annotations
@@ -15,12 +16,14 @@ import select
 import signal
 import termios
 import time
-from typing import Any, Callable, Iterator, NamedTuple
+from collections.abc import Iterator
+from typing import Any, Callable, NamedTuple
 
 from deepgym_gym.sandbox.guest.wire import ClosedChannel
 
 _CHUNK = 1 << 16
-# Background programs may keep writing to a finished step's pipes; so many are drained for them, then cut.
+# Background programs may keep writing to a finished step's pipes; so many are drained for them,
+# then cut.
 _MAX_LINGERING = 64
 # How long killed processes may take to disappear before the supervisor goes on without them.
 _REAP_S = 2.0
@@ -131,7 +134,8 @@ class Supervisor:
 
     Args:
         channel: the descriptor whose end means that the owner is gone.
-        first: whether this is process 1 of its own pid namespace, where `kill(-1)` reaches exactly the sandbox.
+        first: whether this is process 1 of its own pid namespace, where `kill(-1)` reaches exactly
+        the sandbox.
         lifeline: another descriptor whose end means the same (the warden's), or -1.
     """
 
@@ -184,10 +188,11 @@ class Supervisor:
         hooks: dict[int, Callable[[], None]] | None = None,
         finished: Callable[[], bool] | None = None,
     ) -> int | None:
-        """Follow process `pid` until it exits; its wait status, or None when the deadline came first.
+        """Follow process `pid` until it exits; its wait status, or None when the deadline came
+        first.
 
-        `hooks` are called when their descriptor is readable. `finished` may say that the work is done although
-        the process goes on (the lasting shell); the status is then 0.
+        `hooks` are called when their descriptor is readable. `finished` may say that the work is
+        done although the process goes on (the lasting shell); the status is then 0.
 
         Raises:
             ClosedChannel: the owner is gone.
@@ -253,7 +258,7 @@ class Supervisor:
         return rest
 
     def linger(self, capture: Capture) -> None:
-        """Keep draining a pipe that background programs may still write to, so that they live on."""
+        """Keep draining a pipe that background programs may still write to."""
         capture.limit = 0
         capture.data.clear()
         self._lingering.append(capture)
@@ -320,7 +325,9 @@ class Supervisor:
             self._poll(0.01, 0)
 
     def kill_all(self) -> None:
-        """Kill every process of the sandbox but this one; returns when they are gone (or `_REAP_S` passed)."""
+        """Kill every process of the sandbox but this one; returns when they are gone (or `_REAP_S`
+        passed).
+        """
         end = time.monotonic() + _REAP_S
         while True:
             if self.first:
@@ -352,7 +359,7 @@ class Supervisor:
 
 
 def _descends(row: Process, table: dict[int, Process], old: set[int]) -> bool:
-    """Whether a process that was there before is among `row`'s ancestors (a server's worker, say)."""
+    """Whether one of the `old` is among `row`'s ancestors (a server's worker, say)."""
     seen = set()
     parent = row.parent
     while parent in table and parent not in seen:
@@ -367,9 +374,9 @@ def _descends(row: Process, table: dict[int, Process], old: set[int]) -> bool:
 def acting_as(uid: int, gid: int) -> Iterator[None]:
     """Start programs as another user at the price of vfork: swap the ids, spawn, swap back.
 
-    Only the saved id stays 0 in between, and exec copies the effective id over it. Process 1 of a pid namespace
-    ignores signals from inside, so the agent cannot use the moment in which the real id is its own. Does nothing
-    where there is only one user.
+    Only the saved id stays 0 in between, and exec copies the effective id over it. Process 1 of a
+    pid namespace ignores signals from inside, so the agent cannot use the moment in which the real
+    id is its own. Does nothing where there is only one user.
     """
     if uid == os.getuid():
         yield
@@ -384,5 +391,5 @@ def acting_as(uid: int, gid: int) -> Iterator[None]:
 
 
 def out_of_processes(error: OSError) -> bool:
-    """Whether a program could not start because the sandbox's process or memory limit is used up."""
+    """Whether a program could not start because a limit of the sandbox is used up."""
     return error.errno in (errno.EAGAIN, errno.ENOMEM, errno.ENFILE, errno.EMFILE)

@@ -1,7 +1,8 @@
 """The seccomp deny-list: system calls that no agent, verifier or solution ever needs.
 
-It is the second wall. The first is that no process holds a capability; this one keeps kernel code out of reach that
-has had its share of faults (io_uring, bpf, keyrings, user namespaces, exotic sockets).
+It is the second wall. The first is that no process holds a capability; this one keeps kernel code
+out of reach that has had its share of faults (io_uring, bpf, keyrings, user namespaces, exotic
+sockets).
 """
 
 from __future__ import annotations

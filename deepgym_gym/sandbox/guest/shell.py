@@ -1,8 +1,8 @@
 """The lasting shell: one bash for the episode, so that `cd`, `export` and functions persist.
 
-Each command travels through a pipe to a loop inside that bash, which evaluates it with empty stdin and answers with
-its exit code. A command that ends the shell (`exit`, `exec`) or overruns its deadline costs the shell; the next
-command gets a new one, and the reply says so.
+Each command travels through a pipe to a loop inside that bash, which evaluates it with empty stdin
+and answers with its exit code. A command that ends the shell (`exit`, `exec`) or overruns its
+deadline costs the shell; the next command gets a new one, and the reply says so.
 """
 
 from __future__ import annotations
@@ -11,12 +11,13 @@ import contextlib
 import os
 import select
 import time
-from typing import Mapping
+from collections.abc import Mapping
 
 from deepgym_gym.sandbox.guest.process import DEFAULT_SIGNALS, Capture, acting_as
 
 _COMMANDS, _ANSWERS = 250, 251
-# The two descriptors are closed for the evaluated command, so that no program of the agent inherits them.
+# The two descriptors are closed for the evaluated command, so that no program of the agent inherits
+# them.
 _LOOP = """
 while IFS= read -r -d '' -u 250 DG_TOKEN && IFS= read -r -d '' -u 250 DG_COMMAND; do
   eval "$DG_COMMAND" </dev/null 250<&- 251>&-
@@ -103,7 +104,9 @@ class LastingShell:
         return self._code
 
     def captures(self, limit: int) -> list[Capture]:
-        """Fresh captures of the shell's two streams; what background programs printed before is dropped."""
+        """Fresh captures of the shell's two streams; what background programs printed before is
+        dropped.
+        """
         captures = [Capture(self.stdout, limit), Capture(self.stderr, limit)]
         for capture in captures:
             capture.drain()
@@ -118,4 +121,3 @@ class LastingShell:
             if fd >= 0:
                 os.close(fd)
                 setattr(self, name, -1)
-

@@ -1,8 +1,8 @@
 """The box in which the agent's code runs while a verifier grades it.
 
-Two processes: a supervisor (ours) that holds the verifier's channel and every deadline, and a worker (the agent's
-code, as `dgsolver`) that loads one file and answers calls. A worker that overruns, exits or crashes is replaced for
-the next call. Source: reward contract, rules D1 to D4.
+Two processes: a supervisor (ours) that holds the verifier's channel and every deadline, and a
+worker (the agent's code, as `dgsolver`) that loads one file and answers calls. A worker that
+overruns, exits or crashes is replaced for the next call. Source: reward contract, rules D1 to D4.
 """
 
 from __future__ import annotations
@@ -86,7 +86,9 @@ class SolverSupervisor:
         self._worker = (pid, ours.detach())
         return self._ask({"op": "load", **self._load}, b"", timeout_s)
 
-    def _ask(self, request: dict[str, Any], body: bytes, timeout_s: float) -> tuple[dict[str, Any], bytes]:
+    def _ask(
+        self, request: dict[str, Any], body: bytes, timeout_s: float
+    ) -> tuple[dict[str, Any], bytes]:
         if self._worker is None:
             raise RuntimeError("no worker")
         fd = self._worker[1]
@@ -97,10 +99,18 @@ class SolverSupervisor:
             answer = _receive_before(fd, deadline)
         except TimeoutError:
             self._end_worker()
-            return {"ok": False, "kind": "timeout", "message": f"no answer within {timeout_s:g} s"}, b""
+            return {
+                "ok": False,
+                "kind": "timeout",
+                "message": f"no answer within {timeout_s:g} s",
+            }, b""
         except (EOFError, OSError, ValueError, RecursionError):
             self._end_worker()
-            return {"ok": False, "kind": "exit", "message": "the process ended before it answered"}, b""
+            return {
+                "ok": False,
+                "kind": "exit",
+                "message": "the process ended before it answered",
+            }, b""
         reply, data = answer
         clean: dict[str, Any] = {"ok": reply.get("ok") is True}
         # Rebuilt field by field: the worker is the agent's, and may have written anything.

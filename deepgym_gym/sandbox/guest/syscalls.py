@@ -32,7 +32,8 @@ _NUMBERS = {
     "aarch64": {"clone": 220, "pivot_root": 41, "mount_setattr": 442, "capset": 91, "capget": 90},
 }
 
-# PyDLL keeps the interpreter's lock while it calls: after a raw clone there is one thread, and it holds it.
+# PyDLL keeps the interpreter's lock while it calls: after a raw clone there is one thread, and it
+# holds it.
 _libc = ctypes.PyDLL(None, use_errno=True)
 
 
@@ -80,7 +81,7 @@ def setns(fd: int, kind: int) -> None:
 
 
 def mount(source: str, target: str, kind: str | None, flags: int, data: str = "") -> None:
-    """mount(2)."""
+    """Mount a file system, or bind one."""
     result = _libc.mount(
         os.fsencode(source),
         os.fsencode(target),
@@ -110,20 +111,18 @@ def restrict_mount(target: str, attributes: int, *, recursive: bool = False) -> 
 
 
 def unmount(target: str, flags: int = MNT_DETACH) -> None:
-    """umount2(2)."""
+    """Unmount, by default from now on for new users only."""
     _check(_libc.umount2(os.fsencode(target), ctypes.c_int(flags)), f"umount {target}")
 
 
 def pivot_root(new: str, old: str) -> None:
-    """pivot_root(2)."""
-    result = _libc.syscall(
-        ctypes.c_long(_number("pivot_root")), os.fsencode(new), os.fsencode(old)
-    )
+    """Make `new` the root and show the old one at `old`."""
+    result = _libc.syscall(ctypes.c_long(_number("pivot_root")), os.fsencode(new), os.fsencode(old))
     _check(result, f"pivot_root {new}")
 
 
 def prctl(option: int, argument: int = 0) -> int:
-    """prctl(2) with one argument."""
+    """Change or ask for a property of this process."""
     zero = ctypes.c_ulong(0)
     result = _libc.prctl(ctypes.c_int(option), ctypes.c_ulong(argument), zero, zero, zero)
     return _check(result, f"prctl {option}")
@@ -143,8 +142,8 @@ def capset(effective: int, permitted: int, inheritable: int = 0) -> None:
 def drop_capabilities(keep: int = 0) -> None:
     """Keep only the capabilities in mask `keep`, and let no program ever gain one again.
 
-    The bounding and ambient sets are emptied as well: a launcher that runs as root may have put capabilities
-    into the ambient set, which would survive a change of uid.
+    The bounding and ambient sets are emptied as well: a launcher that runs as root may have put
+    capabilities into the ambient set, which would survive a change of uid.
     """
     prctl(PR_SET_NO_NEW_PRIVS, 1)
     _check(
@@ -168,7 +167,7 @@ def drop_capabilities(keep: int = 0) -> None:
 
 
 def held_capabilities() -> int:
-    """The mask of what this process holds in any of its permitted, effective and inheritable sets."""
+    """The mask of what this process holds in its permitted, effective or inheritable set."""
     header = (ctypes.c_uint32 * 2)(0x20080522, 0)
     data = (ctypes.c_uint32 * 6)()
     _check(_libc.syscall(ctypes.c_long(_number("capget")), header, data), "capget")

@@ -1,7 +1,8 @@
-"""Running a verifier: a fork of this interpreter as `dgverifier`, watched for touches and held to a deadline.
+"""Running a verifier: a fork of this interpreter as `dgverifier`, watched for touches and held to a
+deadline.
 
-The program is `python3 -I` in every respect that its author can see: isolated `sys.path`, clean environment, work
-folder as current folder, its text in a file that only its user can read.
+The program is `python3 -I` in every respect that its author can see: isolated `sys.path`, clean
+environment, work folder as current folder, its text in a file that only its user can read.
 """
 
 from __future__ import annotations
@@ -25,7 +26,8 @@ class Verifier:
 
     Args:
         folder: an empty private folder for its text and the step's output; emptied afterwards.
-        launcher: a connected socket that answers requests for solver boxes; its other end is not ours to serve,
+        launcher: a connected socket that answers requests for solver boxes; its other end is not
+        ours to serve,
             unless `serve_launcher` is given.
     """
 
@@ -47,7 +49,8 @@ class Verifier:
         """Run it and describe what happened; the reply's body is stdout followed by stderr."""
         started = time.monotonic()
         deadline = started + request["timeout_s"]
-        # In a box of the verifier's own there is nothing before it; locally the agent's programs are.
+        # In a box of the verifier's own there is nothing before it; locally the agent's programs
+        # are.
         before = self._supervisor.before()
         blobs = self._place(request, body)
         out, out_writer = os.pipe()

@@ -1,6 +1,8 @@
-"""The protocol's frames: 4 bytes length of the JSON header, 4 bytes length of the body, header, body.
+"""The protocol's frames: 4 bytes length of the JSON header, 4 bytes length of the body, header,
+body.
 
-Headers are small facts; bytes of any kind (output, files) travel in the body, so that nothing is ever escaped.
+Headers are small facts; bytes of any kind (output, files) travel in the body, so that nothing is
+ever escaped.
 """
 
 from __future__ import annotations

@@ -6,11 +6,10 @@ import itertools
 import resource
 import socket
 import uuid
-from collections.abc import Mapping
+from collections.abc import Coroutine, Mapping
 from pathlib import Path
 from typing import Any
 
-import deepgym_gym
 from deepgym_gym import limits
 from deepgym_gym.errors import SandboxError, SandboxTimeoutError, SandboxUnavailableError
 from deepgym_gym.sandbox import interpreter
@@ -101,7 +100,9 @@ class NamespaceBackend:
         name = f"dg-{uuid.uuid4().hex[:12]}"
         ours, theirs = socket.socketpair()
         channel = await GuestChannel.over(ours, name)
-        sandbox = NamespaceSandbox(name, channel, self, warden, _capabilities(warden.facts, self._touch_detection))
+        sandbox = NamespaceSandbox(
+            name, channel, self, warden, _capabilities(warden.facts, self._touch_detection)
+        )
         try:
             with theirs:
                 request = {"op": "start", "name": name, "spec": _wire_spec(spec)}
@@ -161,7 +162,7 @@ class NamespaceSandbox(GuestSandbox):
     async def _verify(self, request: VerifyRequest) -> Reply:
         grace = limits.REPLY_GRACE_S
         quiet = None if request.keep_processes else ("kill" if request.final else "freeze")
-        channel, _ = await _both(
+        channel = await _both(
             self._verifier_box(request.keep_processes),
             self.ask({"op": quiet}, timeout_s=grace) if quiet else _nothing(),
         )
@@ -210,7 +211,9 @@ class NamespaceSandbox(GuestSandbox):
 
 
 def _make_room_for_descriptors(live: int) -> None:
-    """Each sandbox holds a descriptor, each verifier another; the usual soft limit of 1024 is soon reached."""
+    """Each sandbox holds a descriptor, each verifier another; the usual soft limit of 1024 is soon
+    reached.
+    """
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     if 2 * live + 256 > soft != hard:
         resource.setrlimit(resource.RLIMIT_NOFILE, (hard, hard))
@@ -220,17 +223,26 @@ async def _nothing() -> None:
     return None
 
 
-async def _both(box: Any, quiet: Any) -> tuple[GuestChannel, Any]:
+async def _both(
+    box: Coroutine[Any, Any, GuestChannel], quiet: Coroutine[Any, Any, object]
+) -> GuestChannel:
     """Await both; if one fails, close what the other made."""
-    made, quieted = await asyncio.gather(box, quiet, return_exceptions=True)
-    if isinstance(quieted, BaseException):
-        # The agent's sandbox is what failed: that decides, also where the verifier's box failed with it.
-        if isinstance(made, GuestChannel):
-            made.close()
-        raise quieted
-    if isinstance(made, BaseException):
-        raise made
-    return made, quieted
+    making = asyncio.ensure_future(box)
+    quieting = asyncio.ensure_future(quiet)
+    try:
+        await asyncio.wait((making, quieting))
+    finally:
+        for task in (making, quieting):
+            if not task.done():
+                task.cancel()
+    made = making.exception() is None
+    # The agent's sandbox decides, also where the verifier's box failed together with it.
+    failure = quieting.exception() or making.exception()
+    if failure is not None:
+        if made:
+            making.result().close()
+        raise failure
+    return making.result()
 
 
 def _wire_spec(spec: SandboxSpec) -> dict[str, Any]:
@@ -264,7 +276,7 @@ def _capabilities(facts: Mapping[str, Any], touch_detection: str) -> Capabilitie
 
 def _own_folders() -> list[str]:
     """This package's folders, which hold verifiers and answers: sandboxes never show them."""
-    package = Path(deepgym_gym.__file__).parent
+    package = Path(limits.__file__).parent
     folders = {package, package.resolve()}
     folders |= {(package / name).resolve() for name in ("registry", "wrappers", "server")}
     return sorted(str(folder) for folder in folders)
@@ -280,7 +292,9 @@ async def _assert_least_privilege(sandbox: NamespaceSandbox) -> None:
     Raises:
         SandboxUnavailableError: it holds a capability, could gain privileges, or is not filtered.
     """
-    result = await sandbox.exec("while read -r line; do echo \"$line\"; done </proc/self/status", 30.0)
+    result = await sandbox.exec(
+        'while read -r line; do echo "$line"; done </proc/self/status', 30.0
+    )
     lines = result.stdout.decode("utf-8", "replace").splitlines()
     status = {key: value.strip() for key, _, value in (line.partition(":") for line in lines)}
     sets = ("CapInh", "CapPrm", "CapEff", "CapBnd", "CapAmb")

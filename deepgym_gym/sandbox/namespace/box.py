@@ -1,7 +1,8 @@
 """Building a sandbox from inside its new namespaces: mounts, users, limits, then the supervisor.
 
-Runs in a fork of the warden. What the agent sees: read-only system folders, a handful of files in `/etc`, its own
-`/proc`, a minimal `/dev`, and four size-limited folders of its own. Nothing else of the host exists here.
+Runs in a fork of the warden. What the agent sees: read-only system folders, a handful of files in
+`/etc`, its own `/proc`, a minimal `/dev`, and four size-limited folders of its own. Nothing else of
+the host exists here.
 """
 
 from __future__ import annotations
@@ -104,8 +105,8 @@ def run_agent_box(box: Box) -> None:
 def run_sibling_box(box: Box, *, solver: bool) -> None:
     """Turn a private copy of an agent's mounts into a verifier's or solver's box, and serve it.
 
-    The system folders stay; `/work` becomes read-only; everything else that the agent could write is covered by
-    something empty.
+    The system folders stay; `/work` becomes read-only; everything else that the agent could write
+    is covered by something empty.
     """
     try:
         _cover(box)
@@ -117,7 +118,8 @@ def run_sibling_box(box: Box, *, solver: bool) -> None:
             _lock(box, keep)
             lockdown = _assert_no_capabilities
         else:
-            # The supervisor marks the work mount and owns the verifier's file; its fork gives all that up.
+            # The supervisor marks the work mount and owns the verifier's file; its fork gives all
+            # that up.
             syscalls.drop_capabilities(keep | syscalls.mask(CAP_CHOWN, CAP_SYS_ADMIN))
             syscalls.prctl(syscalls.PR_SET_DUMPABLE, 0)
 
@@ -188,7 +190,9 @@ def _refuse(channel: int, error: BaseException) -> None:
 
 
 def _tmpfs(target: str, size_mb: int, user: int, mode: int = 0o755, flags: int = 0) -> None:
-    data = f"size={size_mb}m,nr_inodes={max(1024, size_mb * 256)},mode={mode:o},uid={user},gid={user}"
+    data = (
+        f"size={size_mb}m,nr_inodes={max(1024, size_mb * 256)},mode={mode:o},uid={user},gid={user}"
+    )
     syscalls.mount("tmpfs", target, "tmpfs", MS_NOSUID | MS_NODEV | flags, data)
 
 
@@ -202,7 +206,8 @@ def _build_root(box: Box) -> None:
     os.umask(0o022)
     users = box.users
     syscalls.mount("none", "/", None, MS_REC | MS_PRIVATE)
-    # Any folder serves as the place: pivot_root moves the mount away from it, and then nothing covers the host.
+    # Any folder serves as the place: pivot_root moves the mount away from it, and then nothing
+    # covers the host.
     stage = "/tmp"  # noqa: S108
     syscalls.mount("tmpfs", stage, "tmpfs", MS_NOSUID | MS_NODEV, "size=4m,nr_inodes=4096,mode=755")
     os.mkdir(stage + _HOST)
@@ -222,7 +227,13 @@ def _build_root(box: Box) -> None:
             _show(f"/{name}")
     for path in box.layout.hidden:
         if os.path.isdir(path):
-            syscalls.mount("tmpfs", path, "tmpfs", MS_RDONLY | MS_NOSUID | MS_NODEV, "size=0,nr_inodes=2,mode=755")
+            syscalls.mount(
+                "tmpfs",
+                path,
+                "tmpfs",
+                MS_RDONLY | MS_NOSUID | MS_NODEV,
+                "size=0,nr_inodes=2,mode=755",
+            )
     _fill_etc(users)
     _fill_dev(box)
     _interpreter_links(box.layout.interpreter)
@@ -255,11 +266,9 @@ def _fill_etc(users: Users) -> None:
     for name in _ETC:
         if os.path.exists(f"{_HOST}/etc/{name}"):
             _show(f"/etc/{name}")
-    names = {"dgagent": users.agent, "dgverifier": users.verifier, "dgsolver": users.solver}
-    if users.single:
-        names = {"dgagent": users.agent}
-    else:
-        names = {"root": users.root, **names}
+    names = {"dgagent": users.agent}
+    if not users.single:
+        names |= {"root": users.root, "dgverifier": users.verifier, "dgsolver": users.solver}
     texts = {
         "passwd": "".join(
             f"{name}:x:{uid}:{uid}::{HOME if name == 'dgagent' else '/'}:/bin/bash\n"
@@ -290,7 +299,9 @@ def _fill_dev(box: Box) -> None:
 
 
 def _interpreter_links(interpreter: str) -> None:
-    """`python` and `python3` at the end of the PATH, for hosts whose own have another name or place."""
+    """`python` and `python3` at the end of the PATH, for hosts whose own have another name or
+    place.
+    """
     os.makedirs("/opt/deepgym/bin")
     for name in ("python", "python3"):
         os.symlink(interpreter, f"/opt/deepgym/bin/{name}")
@@ -320,7 +331,9 @@ def _cover(box: Box) -> None:
     _tmpfs("/tmp", box.spec["tmp_mb"], users.root, 0o1777)  # noqa: S108
     _tmpfs(HOME, 1, users.root)
     _tmpfs("/dev/shm", box.spec["shm_mb"], users.root, 0o1777)  # noqa: S108
-    syscalls.mount("devpts", "/dev/pts", "devpts", MS_NOSUID | MS_NOEXEC, "newinstance,ptmxmode=0666,mode=620")
+    syscalls.mount(
+        "devpts", "/dev/pts", "devpts", MS_NOSUID | MS_NOEXEC, "newinstance,ptmxmode=0666,mode=620"
+    )
     _tmpfs(PRIVATE, box.spec["tmp_mb"], users.root, 0o711)
     if box.spec.get("own_network", True):
         _network()

@@ -1,7 +1,8 @@
-"""Memory and process limits by cgroup, where cgroups can be written: version 2, or version 1's own hierarchies.
+"""Memory and process limits by cgroup, where cgroups can be written: version 2, or version 1's own
+hierarchies.
 
-Without them the guest's rlimits hold the same limits per process (memory) and per user (processes); `doctor` and a
-sandbox's capabilities say which.
+Without them the guest's rlimits hold the same limits per process (memory) and per user (processes);
+`doctor` and a sandbox's capabilities say which.
 """
 
 from __future__ import annotations
@@ -17,7 +18,8 @@ class Cgroups:
     """The limits of one warden's sandboxes: a folder per sandbox in each hierarchy.
 
     Args:
-        owner: a name unique to this warden; the pid is its last part, so that leftovers can be told.
+        owner: a name unique to this warden; the pid is its last part, so that leftovers can be
+        told.
     """
 
     def __init__(self, owner: str) -> None:

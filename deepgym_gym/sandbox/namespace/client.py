@@ -45,7 +45,8 @@ class WardenClient:
             "namespace.warden", {**config, "owner": os.getpid()}, warden=True
         )
         try:
-            # No preexec_fn and no change of user: the child is made by vfork, whatever this heap's size.
+            # No preexec_fn and no change of user: the child is made by vfork, whatever this heap's
+            # size.
             process = subprocess.Popen(  # noqa: S603
                 bundle.command(python, memory, theirs.fileno()),
                 env=_ENVIRONMENT,

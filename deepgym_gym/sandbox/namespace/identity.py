@@ -117,7 +117,7 @@ def _write(pid: int, name: str, text: str) -> None:
 
 
 def _mapped_range() -> Range:
-    """Where, among the ids that root has here, unused ones are: all of them, or a container's few."""
+    """Where unused ids are among those that root has here: all of them, or a container's."""
     with open("/proc/self/uid_map") as file:
         rows = [tuple(int(word) for word in line.split()) for line in file]
     for inside, _, length in rows:
@@ -181,7 +181,8 @@ def user_namespaces_fault() -> str | None:
         return str(error)
     if pid == 0:
         try:
-            # Where a security module restricts it, the namespace exists but gives no right to mount.
+            # Where a security module restricts it, the namespace exists but gives no right to
+            # mount.
             syscalls.mount("none", "/", None, syscalls.MS_REC | syscalls.MS_PRIVATE)
             syscalls.mount("tmpfs", "/tmp", "tmpfs", 0, "size=4k")  # noqa: S108
             os._exit(0)

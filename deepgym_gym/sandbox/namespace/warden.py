@@ -1,8 +1,9 @@
 """The warden: a small process that makes boxes, because the trainer's must never fork.
 
-One thread, one poll loop. The owner speaks JSON packets over a socket and passes each box's channel as a
-descriptor; steps then go straight from the owner to the box. The warden dies with its owner, whatever kills that,
-and every box dies with the warden. It never sees a verifier's text: agents' boxes are forks of its memory.
+One thread, one poll loop. The owner speaks JSON packets over a socket and passes each box's channel
+as a descriptor; steps then go straight from the owner to the box. The warden dies with its owner,
+whatever kills that, and every box dies with the warden. It never sees a verifier's text: agents'
+boxes are forks of its memory.
 """
 
 from __future__ import annotations
@@ -17,7 +18,8 @@ import select
 import signal
 import socket
 import time
-from typing import Any, Callable
+from collections.abc import Callable
+from typing import Any
 
 from deepgym_gym.sandbox.guest import main, seccomp, syscalls, wire
 from deepgym_gym.sandbox.namespace import box as boxes
@@ -62,7 +64,9 @@ class Warden:
             tuple(config["binds"]), tuple(config["hidden"]), config["interpreter"], config["path"]
         )
         self._identity = Identity(config.get("mode"))
-        self._cgroups = Cgroups(f"deepgym-{os.getuid()}-{os.getpid()}") if config["cgroups"] else None
+        self._cgroups = (
+            Cgroups(f"deepgym-{os.getuid()}-{os.getpid()}") if config["cgroups"] else None
+        )
         self._filter = seccomp.prepare()
         self._sessions: dict[str, Session] = {}
         self._by_pid: dict[int, Session] = {}
@@ -157,7 +161,9 @@ class Warden:
             raise
         if pid == 0:
             self._become(
-                lambda channel, lifeline, gate: self._agent_box(slot, spec, channel, lifeline, gate),
+                lambda channel, lifeline, gate: self._agent_box(
+                    slot, spec, channel, lifeline, gate
+                ),
                 [channel, self._lifeline, gate],
             )
         os.close(gate)
@@ -172,7 +178,10 @@ class Warden:
             self._identity.map(pid, slot)
             if self._cgroups:
                 # What the agent keeps in its folders is memory too, and has its own limit.
-                total = sum(spec[key] for key in ("memory_mb", "disk_mb", "shm_mb")) + 2 * spec["tmp_mb"]
+                total = (
+                    sum(spec[key] for key in ("memory_mb", "disk_mb", "shm_mb"))
+                    + 2 * spec["tmp_mb"]
+                )
                 self._cgroups.create(name, total, spec["pids"] + 8)
                 self._cgroups.enter(name, pid)
             os.write(opener, b"g")
@@ -211,7 +220,7 @@ class Warden:
     # Boxes.
 
     def _become(self, build: Callable[..., None], fds: list[int]) -> None:
-        """In a fresh fork: keep only `fds`, as 3, 4, ..., call `build` with them, and never return."""
+        """In a fresh fork: keep only `fds`, as 3, 4, ..., call `build` with them, never return."""
         try:
             signal.set_wakeup_fd(-1)
             signal.signal(signal.SIGTERM, signal.SIG_DFL)
@@ -225,7 +234,9 @@ class Warden:
         finally:
             os._exit(1)
 
-    def _agent_box(self, slot: int, spec: dict[str, Any], channel: int, lifeline: int, gate: int) -> None:
+    def _agent_box(
+        self, slot: int, spec: dict[str, Any], channel: int, lifeline: int, gate: int
+    ) -> None:
         # Nothing may happen before the uids are mapped and the limits hold.
         if os.read(gate, 1) != b"g":
             return
@@ -236,7 +247,9 @@ class Warden:
     def _start_sibling(
         self, session: Session, channel: int, *, launcher: int = -1, shared_network: bool = False
     ) -> None:
-        """Fork into the agent's user and mount namespaces, then into fresh ones: a verifier's or solver's box."""
+        """Fork into the agent's user and mount namespaces, then into fresh ones: a verifier's or
+        solver's box.
+        """
         if session.pid is None:
             raise ProcessLookupError("the agent's box is gone")
         reader, writer = os.pipe()
@@ -255,7 +268,8 @@ class Warden:
         self, session: Session, fds: tuple[int, ...], has_launcher: bool, shared_network: bool
     ) -> None:
         channel, lifeline, report, *rest = fds
-        namespaces = dict(zip(session.namespaces, rest))
+        # A launcher may follow the namespaces.
+        namespaces = dict(zip(session.namespaces, rest, strict=False))
         launcher = rest[-1] if has_launcher else -1
         kinds = {"user": syscalls.CLONE_NEWUSER, "mnt": syscalls.CLONE_NEWNS}
         flags = _BOX_NAMESPACES
@@ -312,8 +326,11 @@ class Warden:
                 launcher.send(b"too many solver boxes for one verifier")
                 return
             if self._cgroups and session.solvers == 1:
-                # A group of its own: the agent's code must be able to starve neither its verifier nor the machine.
-                self._cgroups.create(_solver_group(session), session.spec["memory_mb"], session.spec["pids"] + 8)
+                # A group of its own: the agent's code must be able to starve neither its verifier
+                # nor the machine.
+                self._cgroups.create(
+                    _solver_group(session), session.spec["memory_mb"], session.spec["pids"] + 8
+                )
             ours, theirs = socket.socketpair()
             with ours, theirs:
                 try:
