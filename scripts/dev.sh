@@ -111,12 +111,19 @@ PYTHON
     stamp dev >$OLD_VENV/.stamp-dev
 }
 
-need_git() {
-    command -v git >/dev/null || apt git || say "note: git is not installed; what needs it says so (sudo apt-get install git)"
+# need PACKAGE:COMMAND...: install what is missing, or say what it is for.
+need() {
+    local pair missing=()
+    for pair in "$@"; do
+        command -v "${pair#*:}" >/dev/null || missing+=("${pair%:*}")
+    done
+    [ ${#missing[@]} -eq 0 ] || apt "${missing[@]}" ||
+        say "note: what needs ${missing[*]} is left out or fails (sudo apt-get install ${missing[*]})"
 }
 
 run_tests() {
-    need_git
+    # The tests look into sandboxes with ps, and try the modes of ordinary users.
+    need git:git procps:ps uidmap:newuidmap
     ensure_old_gymnasium
     local failed=0
     say "the Gymnasium layer on gymnasium $OLD_GYMNASIUM"
@@ -140,7 +147,7 @@ main() {
     local command=${1:-help}
     shift || true
     case "$command" in
-        demo) need_git; ensure_venv run; exec $VENV/bin/deepgym-gym demo "$@" ;;
+        demo) need git:git; ensure_venv run; exec $VENV/bin/deepgym-gym demo "$@" ;;
         test) run_tests "$@" ;;
         check) run_checks ;;
         venv) ensure_venv dev; say "ready: source $VENV/bin/activate" ;;
