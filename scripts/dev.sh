@@ -125,11 +125,12 @@ run_tests() {
     # The tests look into sandboxes with ps, and try the modes of ordinary users.
     need git:git procps:ps uidmap:newuidmap
     ensure_old_gymnasium
-    local failed=0
+    # Tests that share a costly fixture name a group, which stays in one process.
+    local failed=0 parallel=(-n "${JOBS:-auto}" --dist loadgroup)
     say "the Gymnasium layer on gymnasium $OLD_GYMNASIUM"
-    $OLD_VENV/bin/python -m pytest -q -n "${JOBS:-auto}" tests/gym || failed=1
+    $OLD_VENV/bin/python -m pytest -q "${parallel[@]}" tests/gym || failed=1
     say "everything on the newest gymnasium"
-    $VENV/bin/python -m pytest -n "${JOBS:-auto}" "$@" || failed=1
+    $VENV/bin/python -m pytest "${parallel[@]}" "$@" || failed=1
     return $failed
 }
 
