@@ -234,6 +234,7 @@ def doctor(as_json: AsJson = False) -> None:
     from deepgym_gym.sandbox.doctor import diagnose
 
     checks = diagnose()
+    works = all(each.ok for each in checks if each.name.endswith("backend"))
     if as_json:
         print_json(
             [
@@ -250,7 +251,12 @@ def doctor(as_json: AsJson = False) -> None:
                 found.append(f"\n{each.remedy}", "bold yellow")
             made.add_row(each.name, mark, found)
         out().print(made)
-    if not all(each.ok for each in checks if each.name.endswith("backend")):
+        out().print(
+            "Isolated sandboxes work here."
+            if works
+            else "No isolated sandbox can be had here: follow the first remedy above."
+        )
+    if not works:
         raise typer.Exit(Exit.NO_SANDBOX)
 
 

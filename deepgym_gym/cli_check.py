@@ -62,8 +62,8 @@ def _show(reports: list[CheckReport]) -> None:
             console.print(Text(f"note: {report.name}: {note}", "dim"))
     played = sum(len(report.variants) for report in reports)
     console.print(
-        f"{len(reports)} environments, {played} variants: "
-        + ("all rules hold." if all(report.ok for report in reports) else "some rules are broken.")
+        f"Environments: {len(reports)}, variants: {played}. "
+        + ("All rules hold." if all(report.ok for report in reports) else "Some rules are broken.")
     )
 
 

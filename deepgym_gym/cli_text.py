@@ -5,6 +5,7 @@ import sys
 from enum import IntEnum
 from typing import Any
 
+from rich import box
 from rich.console import Console
 from rich.table import Table
 from rich.text import Text
@@ -77,7 +78,15 @@ def shown(text: str, *, full: bool = False) -> Text:
 
 def table(title: str, *columns: str, numbers: tuple[str, ...] = ()) -> Table:
     """Return an empty table; the columns named in `numbers` are flush right."""
-    made = Table(title=title, title_justify="left", title_style="bold", header_style="bold")
+    # Few lines: it must fit 80 columns, and be read in logs.
+    made = Table(
+        title=title,
+        title_justify="left",
+        title_style="bold",
+        header_style="bold",
+        box=box.SIMPLE_HEAVY,
+        pad_edge=False,
+    )
     for name in columns:
         made.add_column(name, justify="right" if name in numbers else "left", overflow="fold")
     # The first column names the row: the others give way.

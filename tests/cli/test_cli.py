@@ -363,7 +363,7 @@ def test_check_proves_an_environment() -> None:
 
     assert done.returncode == 0
     assert "deepgym/notes-v0" in done.stdout
-    assert "all rules hold" in done.stdout
+    assert "All rules hold" in done.stdout
 
 
 def test_check_of_a_broken_environment_fails_and_names_the_rule(
@@ -387,6 +387,7 @@ def test_doctor_shows_every_check_and_agrees_with_its_exit_code() -> None:
 
     backend = next(each for each in checks if each["name"] == "namespace backend")
     assert text.returncode == (0 if backend["ok"] else 3)
+    assert ("Isolated sandboxes work here." in text.stdout) is backend["ok"]
     for each in checks:
         assert each["name"] in text.stdout
 
