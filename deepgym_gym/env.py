@@ -29,7 +29,7 @@ ActionLike = Action | dict[str, Any] | str
 _MAX_TASK_CHARS = 64 * 1024
 # What an observation may hold besides the two streams: our own notes, and a step verifier's
 # feedback.
-_EXTRA_CHARS = limits.STATE_BYTES + 4096
+_EXTRA_CHARS = limits.FEEDBACK_BYTES + 4096
 _MAX_VARIANT = 1 << 31
 
 
