@@ -16,7 +16,7 @@ from rich.text import Text
 
 import deepgym_gym
 from deepgym_gym.cli_text import CommandFailedError, Exit, err, out, print_json, shown, table
-from deepgym_gym.errors import DeepGymError, DefinitionError, SandboxUnavailableError
+from deepgym_gym.errors import DeepGymError, DefinitionError, SandboxUnavailableError, SetupError
 from deepgym_gym.registry import find_environment, list_environments
 from deepgym_gym.registry.loading import RegistryEnvironment
 
@@ -28,6 +28,8 @@ EPILOG = (
 app = typer.Typer(
     no_args_is_help=True,
     add_completion=False,
+    # An unexpected error is a bug of ours: Python's own traceback says most, and shows no values.
+    pretty_exceptions_enable=False,
     epilog=EPILOG,
     help="Gymnasium environments for agents that act in real, isolated sandboxes.",
 )
@@ -52,9 +54,12 @@ def main() -> None:
     except SandboxUnavailableError as error:
         _fail(f"{error}\nTo see what is missing: deepgym-gym doctor", Exit.NO_SANDBOX)
     except DefinitionError as error:
-        _fail(str(error), Exit.USAGE)
+        hint = "" if "deepgym-gym" in str(error) else "\nFor the options: deepgym-gym --help"
+        _fail(f"{error}{hint}", Exit.USAGE)
+    except SetupError as error:
+        _fail(f"{error}\nTo prove an environment: deepgym-gym check ENV", Exit.FAILED)
     except DeepGymError as error:
-        _fail(f"{type(error).__name__}: {error}", Exit.FAILED)
+        _fail(f"{type(error).__name__}: {error}\nThen try: deepgym-gym doctor", Exit.FAILED)
 
 
 def _terminate(number: int, _: FrameType | None) -> None:

@@ -182,6 +182,16 @@ def test_run_without_a_sandbox_is_exit_code_three(broken_copy: Callable[..., Pat
     assert "deepgym-gym doctor" in done.stderr
 
 
+def test_failing_setup_is_one_message_with_the_next_command(
+    broken_copy: Callable[..., Path],
+) -> None:
+    done = cli("run", broken_copy(setup__sh="echo no luck; exit 4"))
+
+    assert done.returncode == 1
+    assert "no luck" in done.stderr
+    assert "deepgym-gym check" in done.stderr
+
+
 def test_agents_cannot_drive_the_terminal(broken_copy: Callable[..., Path]) -> None:
     folder = broken_copy(setup__sh=r"printf 'clear \033[2J title \033]0;owned\007 end\n'")
 
