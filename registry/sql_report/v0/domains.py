@@ -148,11 +148,12 @@ DOMAINS = {
 }
 
 PLACES = ["Aldwater", "Brookend", "Castlemoor", "Dunholm", "St Elm's", "Fairhaven", "Örby", "Zelic"]
-FIRST = (
-    "Ada Björn Chipo Dina Emre Fay Goran Hana Ines Jonas Keiko Luca Mei Noor Olga Pavel Quinn "
-    "Rosa Sami Tara Uwe Vera Wim Yara Zoë"
-).split(" ")
-LAST = (
-    "Abara Brandt Costa Diallo Eriksen Fuchs Gómez Hughes Ito Jansen Kowal Lind Moreau Novák "
-    "O'Shea Papp Rossi Sato Tembo Vidal Weiß Young"
-).split(" ")
+FIRST_NAMES = """
+Ada Björn Chipo Dina Emre Fay Goran Hana Ines Jonas Keiko Luca Mei Noor Olga Pavel Quinn Rosa Sami
+Tara Uwe Vera Wim Yara Zoë
+"""
+LAST_NAMES = """
+Abara Brandt Costa Diallo Eriksen Fuchs Gómez Hughes Ito Jansen Kowal Lind Moreau Novák O'Shea Papp
+Rossi Sato Tembo Vidal Weiß Young
+"""
+FIRST, LAST = FIRST_NAMES.split(), LAST_NAMES.split()

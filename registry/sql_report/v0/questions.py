@@ -96,6 +96,7 @@ def words_of(domain):
         ("reviews", "review"),
     ):
         words[plural], words[word] = domain[word]
+    words["a_party"] = ("an " if words["party"][0] in "aeiou" else "a ") + words["party"]
     return words
 
 
@@ -107,7 +108,7 @@ def rules(domain, traps, kind):
     else:
         lines = ["{events} that were cancelled (`cancelled_at` is set) count in no respect."]
     if "tests" in traps:
-        lines.append("Nor do {events} of test accounts (`is_test` is 1).")
+        lines.append("{events} of test accounts (`is_test` is 1) never count.")
     clock = {
         "iso": "text without a zone",
         "isoz": "text",
@@ -130,12 +131,12 @@ def rules(domain, traps, kind):
         "total of one of the {events} is the sum of its rows. `list_cents` plays no part. In the "
         "answer amounts are not in cents but in units of 100 cents, such as `12.50`."
     )
-    lines.append("{events} without a {party} belong to nobody, but count like any other.")
+    lines.append("{events} without {a_party} belong to nobody, but count like any other.")
     if "merged" in traps:
         lines.append(
             "An account with `merged_into` was taken over by that account, which may have been "
             "taken over in turn: all it did counts as done by the last of them, which alone is "
-            "a {party} in questions and answers."
+            "{a_party} in questions and answers."
         )
     lines.append("Two {parties} may have the same name, and are two all the same.")
     if kind == "unpaid" or traps:
@@ -154,7 +155,7 @@ def rules(domain, traps, kind):
             "not count."
             + (
                 " Where several that have stars are about the same {item} of the same {event}, "
-                "only the latest counts."
+                "only the latest (`written_at`) counts."
                 if "copies" in traps
                 else ""
             )

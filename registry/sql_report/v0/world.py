@@ -74,7 +74,7 @@ def make_events(rng, domain, world, count, year):
     parties = [party[0] for party in world["parties"]]
     middle = seconds(datetime.datetime(year, 1, 1))
     # A few come often, and some have stopped coming.
-    weights = [rng.choice([1, 1, 2, 3, 6]) for _ in parties]
+    weights = [6 if party[4] else rng.choice([1, 1, 2, 3, 6]) for party in world["parties"]]
     stopped = set(rng.sample(parties, len(parties) // 3))
     # Some come late, at any time of the second year.
     starts = dict.fromkeys(parties, 0)
