@@ -56,3 +56,11 @@ MAX_PATH_CHARS: Final = 4096
 # Scores may miss [0, 1] by this much (floating point noise) and are clamped.
 # Source: reward contract, rule A14.
 SCORE_TOLERANCE: Final = 1e-6
+
+# What is read of a verifier's output, so that no output takes more than a moment to read: lines
+# that hold a brace but are no JSON, test cases, values of `metrics`, and how deep those may be
+# nested (serializers give up at about 255).
+VERDICT_LINES: Final = 10_000
+VERDICT_CASES: Final = 10_000
+VERDICT_VALUES: Final = 100_000
+VERDICT_DEPTH: Final = 64

@@ -1,31 +1,36 @@
 """Reading what a verifier printed: its last line that is a JSON object, or, for a step, a bare
 number.
 
-Pure, total and bounded: whatever the bytes are, the answer is a `Protocol`, `Invalid` or
-`Unusable`, never an exception. Verifiers handle the agent's work, so their output may carry
-anything that the agent wrote.
+Pure, total and bounded: whatever the bytes are, the answer is a `Verdict`, `Invalid` or `Unusable`,
+never an exception. Verifiers handle the agent's work, so their output may carry anything that the
+agent wrote. Where a line could be read in two ways it is not read at all: a score is a verdict or
+it is nothing.
 
-Source: API wire notes 2.4; reward contract, rules A14 to A16.
+Source: API wire notes 2.3 and 2.4; reward contract, rules A14 to A16 and B1.
 """
 
 import json
 import math
 from dataclasses import dataclass
-from typing import Any, cast
+from typing import Any
 
-from pydantic import ValidationError
-
-from deepgym_gym.limits import FEEDBACK_BYTES, SCORE_TOLERANCE, STATE_BYTES
+from deepgym_gym import limits
+from deepgym_gym.fields import Fields, Invalid, RefusedError, Unusable, clamped
 from deepgym_gym.results import CaseResult
 
-# A verdict is small; a longer line is somebody else's output.
-_MAX_LINE = 1 << 20
-_MAX_NAME = 200
+# Digits beyond which a number is only known to be out of every range. A double ends at 309, and the
+# interpreter refuses to read an integer of more than 4300.
+_MAX_DIGITS = 400
+# How much of an output that holds no verdict is repeated, and of a printed `error_type` kept.
+_MAX_CHARS = 200
 
 
 @dataclass(frozen=True, slots=True)
-class Protocol:
-    """A verdict as printed. `bare`: a number alone, which only a step verifier may print."""
+class Verdict:
+    """A verdict as printed, each value checked and encodable.
+
+    `bare`: a number alone, which only a step verifier may print. `state`: JSON text.
+    """
 
     score: float
     passed: bool
@@ -41,228 +46,131 @@ class Protocol:
     bare: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class Invalid:
-    """There is a score, and it is none: not finite, or out of [0, 1]."""
-
-    reason: str
-
-
-@dataclass(frozen=True, slots=True)
-class Unusable:
-    """There is no verdict in the output."""
-
-    reason: str
-
-
-Answer = Protocol | Invalid | Unusable
-
-
-class _NotUsableError(Exception):
-    pass
-
-
-class _NotAScoreError(Exception):
-    pass
+Answer = Verdict | Invalid | Unusable
 
 
 def read_final(stdout: bytes) -> Answer:
-    """Read a final verifier's output: `score` and `passed` are both required."""
+    """Read a final verifier's output: a JSON object with at least `score` and `passed`."""
+    return _read(stdout, passed_default=None, verifier_feedback=False)
+
+
+def read_step(stdout: bytes, *, verifier_feedback: bool = False) -> Answer:
+    """Read a step verifier's output: a number as its last line, or a JSON object with `score`.
+
+    Args:
+        stdout: what it printed.
+        verifier_feedback: whether `feedback` and `state` mean anything here; if not, they are not
+            looked at.
+    """
+    printed = stdout.rstrip()
+    number = _number(printed[printed.rfind(b"\n") + 1 :].strip())
+    if number is None:
+        return _read(stdout, passed_default=False, verifier_feedback=verifier_feedback)
+    score = clamped(number)
+    if score is None:
+        return Invalid(f"The verifier printed {number}; a score lies within 0 and 1.")
+    return Verdict(score=score, passed=False, bare=True)
+
+
+def _read(stdout: bytes, *, passed_default: bool | None, verifier_feedback: bool) -> Answer:
     payload = _last_object(stdout)
-    if payload is None:
-        return Unusable("The verifier printed no JSON object.")
-    return _read(payload, passed_required=True)
+    if isinstance(payload, Unusable):
+        return payload
+    try:
+        fields = Fields(payload, "The verifier's JSON")
+        cases = fields.objects("cases", limits.VERDICT_CASES)
+        return Verdict(
+            score=fields.score("score"),
+            passed=fields.flag("passed", passed_default),
+            details=fields.text("details") or "",
+            reward_components=fields.numbers("reward_components"),
+            metrics=fields.plain("metrics"),
+            seed=fields.whole("seed"),
+            truncated=fields.flag("truncated", default=False),
+            error_type=(fields.text("error_type") or "")[:_MAX_CHARS] or None,
+            cases=None if cases is None else tuple(_case(case) for case in cases),
+            feedback=fields.bounded_text("feedback", limits.FEEDBACK_BYTES)
+            if verifier_feedback
+            else "",
+            state=fields.encoded("state", limits.STATE_BYTES) if verifier_feedback else None,
+        )
+    except RefusedError as refused:
+        return refused.answer
 
 
-def read_step(stdout: bytes) -> Answer:
-    """Read a step verifier's output: a JSON object with `score`, or a number as the last line."""
-    lines = [line.strip() for line in stdout.split(b"\n")]
-    last = next((line for line in reversed(lines) if line), b"")
-    number = _number(last)
-    if number is not None:
-        score = _clamped(number)
-        if score is None:
-            return Invalid(f"The step verifier printed the score {number}.")
-        return Protocol(score=score, passed=False, bare=True)
-    payload = _last_object(stdout)
-    if payload is None:
-        return Unusable("The step verifier printed neither a number nor a JSON object.")
-    return _read(payload, passed_required=False)
+def _case(fields: Fields) -> CaseResult:
+    passed = fields.flag("passed")
+    return CaseResult(
+        passed=passed,
+        score=fields.score("score", default=float(passed)),
+        id=fields.text("id") or "",
+        input_summary=fields.text("input_summary") or "",
+        expected_summary=fields.text("expected_summary") or "",
+        actual_summary=fields.text("actual_summary") or "",
+        error=fields.text("error"),
+        execution_time_ms=fields.duration("execution_time_ms"),
+    )
 
 
-def _last_object(stdout: bytes) -> dict[str, Any] | None:
+def _last_object(stdout: bytes) -> dict[str, Any] | Unusable:
     end = len(stdout)
-    while end > 0:
-        start = stdout.rfind(b"\n", 0, end) + 1
-        line = stdout[start:end] if end - start <= _MAX_LINE else b""
-        line = line.strip()
+    for _ in range(limits.VERDICT_LINES):
+        # Passes over everything without a brace, long lines and blank ones, in one call.
+        brace = stdout.rfind(b"}", 0, end)
+        if brace < 0:
+            return Unusable(
+                'The verifier must print a line like {"score": 1.0, "passed": true} last; its '
+                f"output ended with {stdout[-_MAX_CHARS:].decode('utf-8', 'replace')!r}."
+            )
+        start = stdout.rfind(b"\n", 0, brace) + 1
+        stop = stdout.find(b"\n", brace, end)
+        line = stdout[start : end if stop < 0 else stop].strip()
         if line.startswith(b"{") and line.endswith(b"}"):
             payload = _object(line)
             if payload is not None:
                 return payload
-        end = start - 1
-    return None
-
-
-def _object(line: bytes) -> dict[str, Any] | None:
-    try:
-        value = json.loads(line.decode("utf-8", "replace"), parse_int=_int)
-    except (ValueError, RecursionError, MemoryError):
-        return None
-    return value if isinstance(value, dict) else None
-
-
-def _int(digits: str) -> int | float:
-    # Beyond the interpreter's digit limit a number is only known to be far out of range.
-    return (
-        int(digits)
-        if len(digits) <= 400
-        else math.copysign(math.inf, -1 if digits[0] == "-" else 1)
+        end = start
+    return Unusable(
+        f"None of the last {limits.VERDICT_LINES} lines with a brace is a JSON object; the "
+        "verifier must print its verdict last."
     )
 
 
+def _object(line: bytes) -> dict[str, Any] | Unusable | None:
+    """The object on a line in braces; None if the line is no JSON after all."""
+    repeated = False
+
+    def collect(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+        nonlocal repeated
+        members = dict(pairs)
+        repeated = repeated or len(members) != len(pairs)
+        return members
+
+    try:
+        # Bytes that are no UTF-8 can only stand inside strings, where they change no number.
+        text = line.decode("utf-8", "replace")
+        payload: dict[str, Any] = json.loads(text, object_pairs_hook=collect, parse_int=_integer)
+    except (RecursionError, MemoryError):
+        # It may well be an object, so no earlier line may speak in its place.
+        return Unusable("The verifier's JSON is nested too deeply to be read.")
+    except ValueError:
+        return None
+    if repeated:
+        return Unusable("The verifier's JSON has the same name twice in one object.")
+    return payload
+
+
+def _integer(digits: str) -> int | float:
+    if len(digits) <= _MAX_DIGITS:
+        return int(digits)
+    return -math.inf if digits.startswith("-") else math.inf
+
+
 def _number(line: bytes) -> float | None:
-    if not line or len(line) > 400 or b"_" in line:
+    # `float` also takes 1_0, which no verifier prints for a number.
+    if not line or len(line) > _MAX_DIGITS or b"_" in line:
         return None
     try:
         return float(line.decode("ascii"))
     except ValueError:
         return None
-
-
-def _clamped(value: float) -> float | None:
-    """The score without floating-point noise, or None if it is none."""
-    if not math.isfinite(value) or not -SCORE_TOLERANCE <= value <= 1.0 + SCORE_TOLERANCE:
-        return None
-    # `+ 0.0` turns -0.0 into 0.0.
-    return min(1.0, max(0.0, value)) + 0.0
-
-
-def _read(payload: dict[str, Any], *, passed_required: bool) -> Answer:
-    try:
-        score = _score(payload.get("score"), "score")
-        passed = payload.get("passed", None if passed_required else False)
-        if not isinstance(passed, bool):
-            raise _NotUsableError("passed is no boolean")
-        return Protocol(
-            score=score,
-            passed=passed,
-            details=_words(payload.get("details"), "details"),
-            reward_components=_components(payload.get("reward_components")),
-            metrics=_metrics(payload.get("metrics")),
-            seed=_seed(payload.get("seed")),
-            truncated=payload.get("truncated") is True,
-            error_type=_words(payload.get("error_type"), "error_type")[:_MAX_NAME] or None,
-            cases=_cases(payload.get("cases")),
-            feedback=_feedback(payload.get("feedback")),
-            state=_state(payload),
-        )
-    except _NotAScoreError as error:
-        return Invalid(f"The verifier's {error}.")
-    except _NotUsableError as error:
-        return Unusable(f"The verifier's {error}.")
-
-
-def _score(value: object, name: str) -> float:
-    number = _real(value, name)
-    score = _clamped(number)
-    if score is None:
-        raise _NotAScoreError(f"{name} is {number}, not within 0 and 1")
-    return score
-
-
-def _real(value: object, name: str) -> float:
-    if isinstance(value, bool) or not isinstance(value, int | float):
-        raise _NotUsableError(f"{name} is no number")
-    try:
-        return float(value)
-    except OverflowError:
-        return math.inf
-
-
-def _words(value: object, name: str) -> str:
-    if value is None:
-        return ""
-    if not isinstance(value, str):
-        raise _NotUsableError(f"{name} is no text")
-    return clean(value)
-
-
-def _feedback(value: object) -> str:
-    text = _words(value, "feedback")
-    size = len(text.encode("utf-8"))
-    if size > FEEDBACK_BYTES:
-        raise _NotUsableError(f"feedback has {size} bytes; at most {FEEDBACK_BYTES}")
-    return text
-
-
-def clean(text: str) -> str:
-    """Text that can be encoded: lone surrogates become replacement characters."""
-    return text.encode("utf-8", "replace").decode("utf-8")
-
-
-def _components(value: object) -> dict[str, float] | None:
-    if value is None:
-        return None
-    if not isinstance(value, dict):
-        raise _NotUsableError("reward_components is no object")
-    components = {}
-    for key, part in value.items():
-        number = _real(part, f"component {clean(key)[:_MAX_NAME]}")
-        if not math.isfinite(number):
-            raise _NotAScoreError(f"component {clean(key)[:_MAX_NAME]} is {number}")
-        components[clean(key)] = number
-    return components
-
-
-def _metrics(value: object) -> dict[str, Any] | None:
-    """Metrics are for people: kept if they are JSON, dropped if not; never a reason to lose a
-    verdict.
-    """
-    if not isinstance(value, dict):
-        return None
-    try:
-        text = json.dumps(value, allow_nan=False, ensure_ascii=False)
-        return cast(dict[str, Any], json.loads(text.encode("utf-8", "replace")))
-    except (ValueError, RecursionError):
-        return None
-
-
-def _seed(value: object) -> int | None:
-    return value if isinstance(value, int) and not isinstance(value, bool) else None
-
-
-def _cases(value: object) -> tuple[CaseResult, ...] | None:
-    if value is None:
-        return None
-    if not isinstance(value, list):
-        raise _NotUsableError("cases is no list")
-    return tuple(_case(item) for item in value)
-
-
-def _case(value: object) -> CaseResult:
-    if not isinstance(value, dict) or not isinstance(value.get("passed"), bool):
-        raise _NotUsableError("case has no passed")
-    passed = value["passed"]
-    fields: dict[str, Any] = {
-        key: clean(value[key]) if isinstance(value[key], str) else value[key]
-        for key in CaseResult.model_fields
-        if key in value and key not in ("passed", "score")
-    }
-    score = _score(value.get("score", 1.0 if passed else 0.0), "case score")
-    try:
-        return CaseResult(passed=passed, score=score, **fields)
-    except ValidationError as error:
-        raise _NotUsableError(f"case: {error.errors()[0]['msg']}") from None
-
-
-def _state(payload: dict[str, Any]) -> bytes | None:
-    if "state" not in payload:
-        return None
-    try:
-        data = json.dumps(payload["state"], allow_nan=False).encode("ascii")
-    except (ValueError, RecursionError):
-        raise _NotUsableError("state is no JSON value") from None
-    if len(data) > STATE_BYTES:
-        raise _NotUsableError(f"state has {len(data)} bytes; at most {STATE_BYTES}")
-    return data

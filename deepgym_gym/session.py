@@ -380,6 +380,7 @@ class Session:
                     self._live_sandbox(),
                     self.definition,
                     acted=self._acted,
+                    agent_share=self._agent_share,
                     state=self._verifier_state,
                 )
             except BaseException:
@@ -452,10 +453,9 @@ class Session:
     def _judge(self, kind: FailureKind, message: str) -> RunResult:
         if self._closing and kind is FailureKind.LOST:
             kind = FailureKind.INTERRUPTED
-        whole_s = max(1e-9, time.monotonic() - self._started_at)
         sandbox = self._sandbox
         result = judge_failure(
-            kind, acted=self._acted, agent_share=self._agent_s / whole_s, message=message
+            kind, acted=self._acted, agent_share=self._agent_share(), message=message
         )
         isolated = sandbox is not None and sandbox.capabilities.isolated
         return result.model_copy(
@@ -464,6 +464,10 @@ class Session:
                 "isolation": sandbox.capabilities.backend if sandbox and isolated else "none",
             }
         )
+
+    def _agent_share(self) -> float:
+        """The part of the session's time so far that the agent's own actions took."""
+        return self._agent_s / max(1e-9, time.monotonic() - self._started_at)
 
     def _record_failure(self, before: Observation, action: Action, failure: RunResult) -> None:
         self._steps.append((before, action))

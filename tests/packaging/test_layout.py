@@ -22,6 +22,7 @@ FLOORS: dict[str, int] = {
     # 2 judging
     "verdict": 2,
     "protocol": 2,
+    "fields": 2,
     "verifier": 2,
     # 3 episode
     "loop": 3,
