@@ -23,6 +23,16 @@ T = TypeVar("T")
 _lock = threading.Lock()
 _loop: asyncio.AbstractEventLoop | None = None
 _thread: threading.Thread | None = None
+# The interpreter is going: every sandbox was ended, and nothing would answer any more.
+_over = False
+
+
+def is_over() -> bool:
+    """Whether the loop has ended with its interpreter, and all sandboxes with it.
+
+    What closes something that late (another `atexit` function, a destructor) has nothing to do.
+    """
+    return _over
 
 
 def _running_loop() -> asyncio.AbstractEventLoop:
@@ -39,7 +49,14 @@ def _running_loop() -> asyncio.AbstractEventLoop:
 
 
 def submit(coroutine: Coroutine[Any, Any, T]) -> "Future[T]":
-    """Start a coroutine on the loop and return at once; cancelling the future cancels it."""
+    """Start a coroutine on the loop and return at once; cancelling the future cancels it.
+
+    Raises:
+        RuntimeError: the interpreter is going, see `is_over`.
+    """
+    if _over:
+        coroutine.close()
+        raise RuntimeError("The interpreter is ending, and so have its sandboxes.")
     return asyncio.run_coroutine_threadsafe(coroutine, _running_loop())
 
 
@@ -88,8 +105,10 @@ async def bridge(coroutine: Coroutine[Any, Any, T]) -> T:
 
 def _at_exit() -> None:
     """End all sandboxes before the interpreter goes; what does not end in time, the warden ends."""
+    global _over
     if _loop is None:
         return
+    _over = True
     with contextlib.suppress(BaseException):
         asyncio.run_coroutine_threadsafe(close_backends(), _loop).result(CLOSE_TIMEOUT_S + 1.0)
     _loop.call_soon_threadsafe(_loop.stop)
