@@ -21,17 +21,25 @@ FLOORS: dict[str, int] = {
     "sandbox": 1,
     # 2 judging
     "verdict": 2,
+    "fields": 2,
     "protocol": 2,
     "fields": 2,
     "verifier": 2,
     # 3 episode
+    "client": 3,
     "loop": 3,
     "observe": 3,
+    "progress": 3,
     "session": 3,
-    "client": 3,
+    "starting": 3,
+    "turn": 3,
+    "waiting": 3,
     # 4 gym
+    "shared_text": 4,
     "spaces": 4,
     "render": 4,
+    "shared_text": 4,
+    "turn": 4,
     "env": 4,
     # 5 to 7
     "registry": 5,

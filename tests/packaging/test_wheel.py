@@ -52,6 +52,11 @@ def built(tmp_path_factory: pytest.TempPathFactory) -> Built:
     for name in tracked:
         (source / name).parent.mkdir(parents=True, exist_ok=True)
         shutil.copy2(ROOT / name, source / name, follow_symlinks=False)
+    notes = source / "registry" / "notes" / "v0"
+    (notes / ".planted").write_text("data of any name ships", encoding="utf-8")
+    (notes / "__pycache__").mkdir()
+    (notes / "__pycache__" / "planted.cpython-311.pyc").write_bytes(b"what Python left does not")
+    tracked |= {"registry/notes/v0/.planted"}
     out = tmp_path_factory.mktemp("dist")
     # The wheel is built from the sdist.
     run(sys.executable, "-m", "build", "--no-isolation", "--outdir", out, source, cwd=source)
