@@ -18,7 +18,7 @@ sys.path.insert(0, str(Path(__file__).parents[1]))
 
 from benchmarks import floors
 from deepgym_gym import loop
-from deepgym_gym.actions import Action
+from deepgym_gym.actions import Action, ActionType
 from deepgym_gym.definition import MultiTurnEnvironment
 from deepgym_gym.env import SandboxEnv
 from deepgym_gym.sandbox.backends import get_backend
@@ -26,9 +26,9 @@ from deepgym_gym.session import Session
 
 VERIFIER = 'import json\nprint(json.dumps({"score": 1.0, "passed": True}))\n'
 DEFINITION = MultiTurnEnvironment(task="Measure.", final_verifier_code=VERIFIER, max_steps=None)
-BASH = Action(action_type="bash", content="true")
-CODE = Action(action_type="code", content="pass")
-WRITE = Action(action_type="write_file", path="notes.txt", content="hello\n")
+BASH = Action(action_type=ActionType.BASH, content="true")
+CODE = Action(action_type=ActionType.CODE, content="pass")
+WRITE = Action(action_type=ActionType.WRITE_FILE, path="notes.txt", content="hello\n")
 # Not counted: the first runs warm caches, the warden and the lazily imported modules.
 WARM_UP = 10
 
@@ -60,6 +60,8 @@ def gym_steps(watch: floors.Stopwatch, count: int) -> None:
     env = SandboxEnv(DEFINITION, backend="namespace")
     env.reset(seed=0)
     session = env.session
+    if session is None:
+        raise RuntimeError("reset left no session")
     action = {"action_type": "bash", "content": "true"}
     for turn in range(count + WARM_UP):
         counted = watch if turn >= WARM_UP else floors.Stopwatch()

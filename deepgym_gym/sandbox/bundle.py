@@ -17,7 +17,7 @@ GUEST = (
     *("wire", "plain", "syscalls", "seccomp", "audit", "process", "python", "files", "shell"),
     *("deepgym_solution", "solver", "verify", "main", "local"),
 )
-WARDEN = ("cgroups", "box", "identity", "warden")
+WARDEN = ("cgroups", "networks", "box", "identity", "warden")
 
 # The program that runs on the other side. It stands in a memory file, and so does what it is given:
 # a command line would be shared by every fork inside a sandbox.

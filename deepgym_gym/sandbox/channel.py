@@ -67,8 +67,14 @@ class GuestChannel:
 
         Raises:
             SandboxTimeoutError: no reply in time; the channel cannot be used any more.
-            SandboxLostError: the guest is gone.
+            SandboxLostError: the guest is gone; `may_have_run` tells whether it was gone before.
         """
+        if self._reader.at_eof() or self._reader.exception() is not None:
+            raise SandboxLostError(
+                "The sandbox had died before: its supervisor is gone.",
+                sandbox_id=self._sandbox_id,
+                may_have_run=False,
+            )
         try:
             self._writer.write(wire.pack(dict(header), body))
             if len(body) > MIB:

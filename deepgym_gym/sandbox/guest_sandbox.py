@@ -143,6 +143,7 @@ class GuestSandbox:
             raise SandboxExhaustedError(
                 f"No process could be started in the sandbox: {facts['exhausted']}.",
                 sandbox_id=self._id,
+                may_have_run=False,
             )
         result = exec_result(facts, data)
         if result.signal == 9 and await self._oom_killed():
@@ -199,7 +200,9 @@ class GuestSandbox:
             SandboxLostError: it died, or was stopped.
         """
         if self._stopping is not None:
-            raise SandboxLostError("The sandbox was stopped.", sandbox_id=self._id)
+            raise SandboxLostError(
+                "The sandbox was stopped.", sandbox_id=self._id, may_have_run=False
+            )
         try:
             return await self._channel.ask(header, body, timeout_s=timeout_s)
         except SandboxTimeoutError:

@@ -16,6 +16,8 @@ import sys
 from collections.abc import Iterable
 from typing import Any
 
+from deepgym_gym.sandbox.guest import syscalls
+
 TOUCHED = b"T"
 LAUNCH_FAILED = b"L"
 
@@ -41,6 +43,8 @@ _PATH_EVENTS = frozenset(
 _PROGRAM_EVENTS = frozenset(
     {"subprocess.Popen", "os.posix_spawn", "os.exec", "os.system", "pty.spawn"}
 )
+# Close on exec, never block, and name files by handle instead of opening them.
+_GROUP = 0x1 | 0x2 | 0x200
 _OPEN_EVENTS = 0x20 | 0x1000 | 0x40000000  # FAN_OPEN, FAN_OPEN_EXEC, also of folders (FAN_ONDIR)
 
 
@@ -102,23 +106,52 @@ class MountWatch:
     @classmethod
     def on(cls, mount: str) -> MountWatch | None:
         """Watch a mount, or None where the kernel does not allow it here."""
+        watch = cls.unmarked()
+        if watch is None or watch.mark(mount):
+            return watch
+        watch.close()
+        return None
+
+    def close(self) -> None:
+        """Give the group up; the kernel takes some milliseconds for that."""
+        os.close(self._fd)
+
+    @classmethod
+    def unmarked(cls) -> MountWatch | None:
+        """A group without a mark yet; None where the kernel does not allow one."""
+        fd = ctypes.PyDLL(None, use_errno=True).fanotify_init(
+            ctypes.c_uint(_GROUP), ctypes.c_uint(0)
+        )
+        return cls(fd) if fd >= 0 else None
+
+    def mark(self, mount: str) -> bool:
+        """Watch a mount from now on; False if the kernel does not allow it."""
         libc = ctypes.PyDLL(None, use_errno=True)
-        cloexec_nonblock_fid = 0x1 | 0x2 | 0x200
-        fd = libc.fanotify_init(ctypes.c_uint(cloexec_nonblock_fid), ctypes.c_uint(os.O_RDONLY))
-        if fd < 0:
-            return None
         add_mount = 0x1 | 0x10
         result = libc.fanotify_mark(
-            ctypes.c_int(fd),
+            ctypes.c_int(self._fd),
             ctypes.c_uint(add_mount),
             ctypes.c_uint64(_OPEN_EVENTS),
-            ctypes.c_int(-100),
+            ctypes.c_int(syscalls.AT_FDCWD),
             os.fsencode(mount),
         )
-        if result < 0:
-            os.close(fd)
-            return None
-        return cls(fd)
+        return bool(result == 0)
+
+    def finish(self) -> bool:
+        """Forget the marks; whether anything was touched since they were made."""
+        libc = ctypes.PyDLL(None, use_errno=True)
+        touched = self.touched()
+        flush_mounts = 0x80 | 0x10
+        libc.fanotify_mark(
+            ctypes.c_int(self._fd),
+            ctypes.c_uint(flush_mounts),
+            ctypes.c_uint64(0),
+            ctypes.c_int(syscalls.AT_FDCWD),
+            b"/",
+        )
+        while self.touched():
+            touched = True
+        return touched
 
     def touched(self) -> bool:
         """Whether anything was opened, listed or executed on the mount."""

@@ -2,6 +2,7 @@
 
 import asyncio
 import contextlib
+import dataclasses
 import itertools
 import resource
 import socket
@@ -152,24 +153,32 @@ class NamespaceSandbox(GuestSandbox):
 
     async def verify(self, request: VerifyRequest) -> VerifierOutcome:
         """Run a verifier in a box of its own. Raises: see `Sandbox.verify`."""
-        return verifier_outcome(*await self._verify(request))
+        (facts, body), seen = await self._verify(request)
+        outcome = verifier_outcome(facts, body)
+        return dataclasses.replace(outcome, touched=outcome.touched or bool(seen))
 
     async def touch_detection(self) -> str:
         """By what means a verifier's touches are really seen here."""
-        facts, _ = await self._verify(VerifyRequest(code="", timeout_s=30.0, final=False))
-        return str(facts["watched_by"])
+        reply, seen = await self._verify(VerifyRequest(code="", timeout_s=30.0, final=False))
+        return "audit+fanotify" if seen is not None else str(reply.facts["watched_by"])
 
-    async def _verify(self, request: VerifyRequest) -> Reply:
+    async def _verify(self, request: VerifyRequest) -> tuple[Reply, bool | None]:
+        """Run it; the guest's reply, and what the warden's watch saw (None: it has none)."""
         grace = limits.REPLY_GRACE_S
         quiet = None if request.keep_processes else ("kill" if request.final else "freeze")
+        box = f"{self.id}/verifier-{next(self._runs)}"
         channel = await _both(
-            self._verifier_box(request.keep_processes),
+            self._verifier_box(box, request.keep_processes),
             self.ask({"op": quiet}, timeout_s=grace) if quiet else _nothing(),
         )
         try:
             header, body = verify_message(request)
             try:
-                return await channel.ask(header, body, timeout_s=request.timeout_s + grace)
+                watched = await self._watch(box)
+                reply = await channel.ask(header, body, timeout_s=request.timeout_s + grace)
+                return reply, await self._seen(box) if watched else None
+            except SandboxUnavailableError:
+                raise
             except SandboxError as error:
                 # The verifier's box, not the agent's: never the agent's doing.
                 raise SandboxUnavailableError(
@@ -180,10 +189,26 @@ class NamespaceSandbox(GuestSandbox):
             if quiet == "freeze":
                 await self.ask({"op": "thaw"}, timeout_s=grace)
 
-    async def _verifier_box(self, shared_network: bool) -> GuestChannel:
+    async def _watch(self, box: str) -> bool:
+        """Have the warden watch the box's work mount, where it may (elsewhere the guest does)."""
+        if not self._warden.facts["watches"]:
+            return False
+        reply = await self._warden.ask({"op": "watch", "name": self.id, "box": box})
+        return bool(reply["watched"])
+
+    async def _seen(self, box: str) -> bool:
+        reply = await self._warden.ask({"op": "watched", "name": self.id, "box": box})
+        return bool(reply["touched"])
+
+    async def _verifier_box(self, box: str, shared_network: bool) -> GuestChannel:
         ours, theirs = socket.socketpair()
-        channel = await GuestChannel.over(ours, f"{self.id}/verifier-{next(self._runs)}")
-        request = {"op": "verifier", "name": self.id, "shared_network": shared_network}
+        channel = await GuestChannel.over(ours, box)
+        request = {
+            "op": "verifier",
+            "name": self.id,
+            "box": box,
+            "shared_network": shared_network,
+        }
         try:
             with theirs:
                 async with asyncio.timeout(limits.START_TIMEOUT_S):

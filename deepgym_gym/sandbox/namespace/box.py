@@ -8,10 +8,8 @@ the host exists here.
 from __future__ import annotations
 
 import contextlib
-import fcntl
 import os
 import socket
-import struct
 from typing import Any, NamedTuple
 
 from deepgym_gym.sandbox.guest import seccomp, syscalls, wire
@@ -33,6 +31,7 @@ from deepgym_gym.sandbox.guest.syscalls import (
     MS_RDONLY,
     MS_REC,
 )
+from deepgym_gym.sandbox.namespace.networks import bring_up_loopback
 
 WORK, HOME, PRIVATE = "/work", "/home/dgagent", "/run/private"
 _HOST = "/.host"
@@ -96,7 +95,7 @@ def run_agent_box(box: Box) -> None:
         setting = _setting(box)._replace(lockdown=_assert_no_capabilities)
         _lock(box, keep)
     except BaseException as error:
-        _refuse(box.channel, error)
+        refuse(box.channel, error)
         return
     _ready(box)
     Guest(box.channel, setting).serve()
@@ -128,9 +127,11 @@ def run_sibling_box(box: Box, *, solver: bool) -> None:
                 seccomp.install(box.filter)
                 _assert_no_capabilities()
 
-        setting = _setting(box)._replace(lockdown=lockdown, watch=not solver, launcher=box.launcher)
+        setting = _setting(box)._replace(
+            lockdown=lockdown, watch=box.spec["guest_watch"], launcher=box.launcher
+        )
     except BaseException as error:
-        _refuse(box.channel, error)
+        refuse(box.channel, error)
         return
     if solver:
         serve_solver(box.channel, setting, _kill_all)
@@ -184,7 +185,8 @@ def _ready(box: Box) -> None:
     wire.send(box.channel, {"ok": True, "ready": True})
 
 
-def _refuse(channel: int, error: BaseException) -> None:
+def refuse(channel: int, error: BaseException) -> None:
+    """Tell the owner why there will be no box."""
     with contextlib.suppress(wire.ClosedChannel):
         wire.send(channel, {"ok": False, "error": f"{type(error).__name__}: {error}"})
 
@@ -245,7 +247,9 @@ def _build_root(box: Box) -> None:
     syscalls.unmount(_HOST)
     os.rmdir(_HOST)
     syscalls.restrict_mount("/", MOUNT_ATTR_RDONLY | MOUNT_ATTR_NOSUID | MOUNT_ATTR_NODEV)
-    _network()
+    if box.spec["new_network"]:
+        bring_up_loopback()
+    socket.sethostname("deepgym")
     _limit_shared_memory(box.spec["shm_mb"])
 
 
@@ -307,15 +311,6 @@ def _interpreter_links(interpreter: str) -> None:
         os.symlink(interpreter, f"/opt/deepgym/bin/{name}")
 
 
-def _network() -> None:
-    """Bring up loopback, the only interface there is, and set the host's name."""
-    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as any_socket:
-        up_and_running = 0x1 | 0x40
-        request = struct.pack("16sH14s", b"lo", up_and_running, b"")
-        fcntl.ioctl(any_socket, 0x8914, request)
-    socket.sethostname("deepgym")
-
-
 def _limit_shared_memory(size_mb: int) -> None:
     """System V shared memory lives in no file system: bound it too, where the kernel lets us."""
     for name, value in (("shmall", size_mb * 256), ("msgmni", 64)):
@@ -335,5 +330,6 @@ def _cover(box: Box) -> None:
         "devpts", "/dev/pts", "devpts", MS_NOSUID | MS_NOEXEC, "newinstance,ptmxmode=0666,mode=620"
     )
     _tmpfs(PRIVATE, box.spec["tmp_mb"], users.root, 0o711)
-    if box.spec.get("own_network", True):
-        _network()
+    if box.spec["new_network"]:
+        bring_up_loopback()
+    socket.sethostname("deepgym")

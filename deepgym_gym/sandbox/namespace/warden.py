@@ -21,11 +21,13 @@ import time
 from collections.abc import Callable
 from typing import Any
 
-from deepgym_gym.sandbox.guest import main, seccomp, syscalls, wire
+from deepgym_gym.sandbox.guest import main, seccomp, syscalls
+from deepgym_gym.sandbox.guest.audit import MountWatch
 from deepgym_gym.sandbox.namespace import box as boxes
 from deepgym_gym.sandbox.namespace.box import Box, Layout
 from deepgym_gym.sandbox.namespace.cgroups import Cgroups
 from deepgym_gym.sandbox.namespace.identity import Identity
+from deepgym_gym.sandbox.namespace.networks import Networks
 
 _BOX_NAMESPACES = (
     syscalls.CLONE_NEWNS
@@ -50,6 +52,9 @@ class Session:
         self.spec = spec
         self.namespaces: dict[str, int] = {}
         self.siblings: set[int] = set()
+        self.boxes: dict[str, int] = {}
+        self.claims: dict[str, Callable[[], None]] = {}
+        self.watches: dict[str, MountWatch] = {}
         self.launchers: dict[int, socket.socket] = {}
         self.solvers = 0
         self.stopping: list[int] = []
@@ -72,6 +77,10 @@ class Warden:
         self._by_pid: dict[int, Session] = {}
         self._unclaimed: set[int] = set()
         self._hooks: dict[int, Callable[[], None]] = {}
+        self._networks: Networks | None = None
+        # fanotify groups that are free. Each serves one verifier at a time and is kept for the
+        # next: the kernel takes long to take one apart.
+        self._watches: list[MountWatch] = []
         # Boxes hold the reading end: it closes when the warden dies.
         self._lifeline, self._life = os.pipe()
         self._owner = os.pidfd_open(config["owner"]) if config["owner"] else -1
@@ -81,6 +90,9 @@ class Warden:
         signal.signal(signal.SIGCHLD, lambda *_: None)
         signal.set_wakeup_fd(wake_writer, warn_on_full_buffer=False)
         syscalls.prctl(syscalls.PR_SET_CHILD_SUBREAPER, 1)
+        if self._identity.mode in ("root", "root-plain"):
+            self._networks = Networks()
+            self._hooks[self._networks.fileno()] = self._receive_networks
 
     def serve(self) -> None:
         """Work until the owner is gone."""
@@ -93,6 +105,7 @@ class Warden:
                 "memory": "cgroup" if memory else "rlimit",
                 "pids": "rlimit+cgroup" if pids else "rlimit",
                 "seccomp": self._filter is not None,
+                "watches": self._networks is not None,
             }
         )
         try:
@@ -150,20 +163,30 @@ class Warden:
     def _do_start(self, request: dict[str, Any], fds: list[int]) -> None:
         name, spec, channel = request["name"], request["spec"], fds[0]
         slot = self._identity.take()
+        if self._cgroups:
+            # What the agent keeps in its folders is memory too, and has its own limit.
+            total = (
+                sum(spec[key] for key in ("memory_mb", "disk_mb", "shm_mb")) + 2 * spec["tmp_mb"]
+            )
+            self._cgroups.create(name, total, spec["pids"] + 8)
         gate, opener = os.pipe()
-        flags = _BOX_NAMESPACES | syscalls.CLONE_NEWNET | self._identity.namespace_flag
+        network = self._networks.take() if self._networks else None
+        flags = _BOX_NAMESPACES | self._identity.namespace_flag
+        if network is None:
+            flags |= syscalls.CLONE_NEWNET
+        spec = {**spec, "new_network": network is None}
         try:
-            pid = syscalls.clone(flags)
+            pid = self._fork(network, lambda: syscalls.clone(flags))
         except OSError:
             self._identity.give_back(slot)
+            if self._cgroups:
+                self._cgroups.remove(name)
             os.close(gate)
             os.close(opener)
             raise
         if pid == 0:
             self._become(
-                lambda channel, lifeline, gate: self._agent_box(
-                    slot, spec, channel, lifeline, gate
-                ),
+                lambda *fds_: self._agent_box(name, slot, spec, *fds_),
                 [channel, self._lifeline, gate],
             )
         os.close(gate)
@@ -176,14 +199,6 @@ class Warden:
                     path = f"/proc/{pid}/ns/{kind}"
                     session.namespaces[kind] = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
             self._identity.map(pid, slot)
-            if self._cgroups:
-                # What the agent keeps in its folders is memory too, and has its own limit.
-                total = (
-                    sum(spec[key] for key in ("memory_mb", "disk_mb", "shm_mb"))
-                    + 2 * spec["tmp_mb"]
-                )
-                self._cgroups.create(name, total, spec["pids"] + 8)
-                self._cgroups.enter(name, pid)
             os.write(opener, b"g")
         except OSError:
             os.kill(pid, signal.SIGKILL)
@@ -197,7 +212,11 @@ class Warden:
         ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
         with theirs:
             self._start_sibling(
-                session, fds[0], launcher=theirs.fileno(), shared_network=request["shared_network"]
+                session,
+                fds[0],
+                box=request["box"],
+                launcher=theirs.fileno(),
+                shared_network=request["shared_network"],
             )
         session.launchers[ours.fileno()] = ours
         session.solvers = 0
@@ -212,6 +231,29 @@ class Warden:
         session.stopping.append(request["id"])
         self._kill(session)
         self._settle(session)
+
+    def _do_watch(self, request: dict[str, Any], fds: list[int]) -> None:
+        """Watch a verifier's work mount; only root may do that from outside."""
+        session = self._sessions[request["name"]]
+        claim = session.claims.pop(request["box"], None)
+        if claim is not None:
+            claim()
+        watch = self._watches.pop() if self._watches else MountWatch.unmarked()
+        pid = session.boxes.get(request["box"])
+        if watch is None or pid is None or not watch.mark(f"/proc/{pid}/root{boxes.WORK}"):
+            if watch is not None:
+                self._watches.append(watch)
+            self._reply({"id": request["id"], "watched": False})
+            return
+        session.watches[request["box"]] = watch
+        self._reply({"id": request["id"], "watched": True})
+
+    def _do_watched(self, request: dict[str, Any], fds: list[int]) -> None:
+        """Say what a watch has seen, and end it."""
+        watch = self._sessions[request["name"]].watches.pop(request["box"])
+        touched = watch.finish()
+        self._watches.append(watch)
+        self._reply({"id": request["id"], "touched": touched})
 
     def _do_oom(self, request: dict[str, Any], fds: list[int]) -> None:
         kills = self._cgroups.oom_kills(request["name"]) if self._cgroups else 0
@@ -231,21 +273,38 @@ class Warden:
                 os.dup2(fd, 3 + place, inheritable=False)
             syscalls.close_range(3 + len(fds))
             build(*range(3, 3 + len(fds)))
+        except BaseException as error:
+            # The channel is the first of them.
+            boxes.refuse(3, error)
         finally:
             os._exit(1)
 
     def _agent_box(
-        self, slot: int, spec: dict[str, Any], channel: int, lifeline: int, gate: int
+        self,
+        name: str,
+        slot: int,
+        spec: dict[str, Any],
+        channel: int,
+        lifeline: int,
+        gate: int,
     ) -> None:
         # Nothing may happen before the uids are mapped and the limits hold.
         if os.read(gate, 1) != b"g":
             return
         os.close(gate)
+        if self._cgroups:
+            self._cgroups.enter(name)
         self._enter_user()
         boxes.run_agent_box(self._box(slot, spec, channel, lifeline))
 
     def _start_sibling(
-        self, session: Session, channel: int, *, launcher: int = -1, shared_network: bool = False
+        self,
+        session: Session,
+        channel: int,
+        *,
+        box: str = "",
+        launcher: int = -1,
+        shared_network: bool = False,
     ) -> None:
         """Fork into the agent's user and mount namespaces, then into fresh ones: a verifier's or
         solver's box.
@@ -253,53 +312,72 @@ class Warden:
         if session.pid is None:
             raise ProcessLookupError("the agent's box is gone")
         reader, writer = os.pipe()
-        pid = os.fork()
+        network = None
+        if self._networks and not shared_network:
+            network = self._networks.take()
+        new_network = network is None and not shared_network
+        # The first process must be in the network already: it loses the right to join one.
+        pid = self._fork(network, os.fork)
         if pid == 0:
             fds = [channel, self._lifeline, writer, *session.namespaces.values()]
             if launcher >= 0:
                 fds.append(launcher)
             self._become(
-                lambda *fds_: self._sibling_box(session, fds_, launcher >= 0, shared_network), fds
+                lambda *fds_: self._sibling_box(
+                    session, fds_, launcher >= 0, shared_network, new_network
+                ),
+                fds,
             )
         os.close(writer)
-        self._hooks[reader] = lambda: self._claim(session, reader)
+        self._hooks[reader] = lambda: self._claim(session, reader, box)
+        if box:
+            session.claims[box] = self._hooks[reader]
 
     def _sibling_box(
-        self, session: Session, fds: tuple[int, ...], has_launcher: bool, shared_network: bool
+        self,
+        session: Session,
+        fds: tuple[int, ...],
+        has_launcher: bool,
+        shared_network: bool,
+        new_network: bool,
     ) -> None:
         channel, lifeline, report, *rest = fds
         # A launcher may follow the namespaces.
         namespaces = dict(zip(session.namespaces, rest, strict=False))
         launcher = rest[-1] if has_launcher else -1
         kinds = {"user": syscalls.CLONE_NEWUSER, "mnt": syscalls.CLONE_NEWNS}
-        flags = _BOX_NAMESPACES
         if shared_network:
-            kinds["net"] = syscalls.CLONE_NEWNET
-        else:
+            # A network from the stock is the warden's, and must be entered as the warden; one that
+            # the agent's box made belongs to its user namespace.
+            net = {"net": syscalls.CLONE_NEWNET}
+            kinds = {**net, **kinds} if self._networks else {**kinds, **net}
+        flags = _BOX_NAMESPACES
+        if new_network:
             flags |= syscalls.CLONE_NEWNET
-        try:
-            if self._cgroups and not has_launcher:
-                self._cgroups.enter(_solver_group(session), os.getpid())
-            for kind, flag in kinds.items():
-                if kind in namespaces:
-                    syscalls.setns(namespaces[kind], flag)
-            self._enter_user()
-            pid = syscalls.clone(flags)
-        except OSError as error:
-            wire.send(channel, {"ok": False, "error": str(error)})
-            return
+        if self._cgroups and not has_launcher:
+            self._cgroups.enter(_solver_group(session))
+        for kind, flag in kinds.items():
+            if kind in namespaces:
+                syscalls.setns(namespaces[kind], flag)
+        self._enter_user()
+        pid = syscalls.clone(flags)
         if pid:
             os.write(report, b"%d" % pid)
             os._exit(0)
         os.close(report)
         for fd in namespaces.values():
             os.close(fd)
-        spec = {**session.spec, "own_network": not shared_network}
+        spec = {
+            **session.spec,
+            "new_network": new_network,
+            "guest_watch": has_launcher and self._networks is None,
+        }
         box = self._box(session.slot, spec, channel, lifeline)._replace(launcher=launcher)
         boxes.run_sibling_box(box, solver=not has_launcher)
 
-    def _claim(self, session: Session, reader: int) -> None:
+    def _claim(self, session: Session, reader: int, box: str) -> None:
         """A sibling's first process tells the pid of its box."""
+        session.claims.pop(box, None)
         text = os.read(reader, 20)
         del self._hooks[reader]
         os.close(reader)
@@ -312,6 +390,7 @@ class Warden:
             os.kill(pid, signal.SIGKILL)
         else:
             session.siblings.add(pid)
+            session.boxes[box] = pid
             self._by_pid[pid] = session
 
     def _launch_solver(self, session: Session, launcher: socket.socket) -> None:
@@ -347,6 +426,18 @@ class Warden:
         session.launchers.pop(fd, None)
         self._hooks.pop(fd, None)
         launcher.close()
+
+    def _receive_networks(self) -> None:
+        if self._networks and not self._networks.receive():
+            # Its maker is gone; boxes make their own from now on.
+            del self._hooks[self._networks.fileno()]
+            self._networks.close()
+            self._networks = None
+
+    def _fork(self, network: int | None, fork: Callable[[], int]) -> int:
+        if self._networks is None or network is None:
+            return fork()
+        return self._networks.born_in(network, fork)
 
     def _enter_user(self) -> None:
         """Become the user namespace's own root; until then this process has no id in it."""
@@ -384,6 +475,7 @@ class Warden:
                 self._unclaimed.add(pid)
                 continue
             session.siblings.discard(pid)
+            session.boxes = {box: other for box, other in session.boxes.items() if other != pid}
             if session.pid == pid:
                 session.pid = None
             if session.stopping:
@@ -401,6 +493,9 @@ class Warden:
             return
         for launcher in list(session.launchers.values()):
             self._forget_launcher(session, launcher)
+        for watch in session.watches.values():
+            watch.finish()
+            self._watches.append(watch)
         for fd in session.namespaces.values():
             os.close(fd)
         session.namespaces = {}
