@@ -23,7 +23,6 @@ FLOORS: dict[str, int] = {
     "verdict": 2,
     "fields": 2,
     "protocol": 2,
-    "fields": 2,
     "verifier": 2,
     # 3 episode
     "client": 3,
@@ -32,13 +31,11 @@ FLOORS: dict[str, int] = {
     "progress": 3,
     "session": 3,
     "starting": 3,
-    "turn": 3,
     "waiting": 3,
     # 4 gym
     "shared_text": 4,
     "spaces": 4,
     "render": 4,
-    "shared_text": 4,
     "turn": 4,
     "env": 4,
     # 5 to 7

@@ -53,10 +53,13 @@ def built(tmp_path_factory: pytest.TempPathFactory) -> Built:
         (source / name).parent.mkdir(parents=True, exist_ok=True)
         shutil.copy2(ROOT / name, source / name, follow_symlinks=False)
     notes = source / "registry" / "notes" / "v0"
-    (notes / ".planted").write_text("data of any name ships", encoding="utf-8")
+    planted = ("extra/.planted", "extra/.folder/planted", ".planted")
+    for name in planted:
+        (notes / name).parent.mkdir(parents=True, exist_ok=True)
+        (notes / name).write_text("data of any name ships", encoding="utf-8")
     (notes / "__pycache__").mkdir()
     (notes / "__pycache__" / "planted.cpython-311.pyc").write_bytes(b"what Python left does not")
-    tracked |= {"registry/notes/v0/.planted"}
+    tracked |= {f"registry/notes/v0/{name}" for name in planted}
     out = tmp_path_factory.mktemp("dist")
     # The wheel is built from the sdist.
     run(sys.executable, "-m", "build", "--no-isolation", "--outdir", out, source, cwd=source)
