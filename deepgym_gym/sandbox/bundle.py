@@ -14,8 +14,9 @@ from collections.abc import Sequence
 _PACKAGE = "deepgym_gym.sandbox"
 # In the order in which they import each other.
 GUEST = (
-    *("wire", "plain", "syscalls", "seccomp", "audit", "process", "python", "files", "shell"),
-    *("deepgym_solution", "solver", "verify", "main", "local"),
+    *("wire", "plain", "syscalls", "seccomp", "audit", "table", "capture", "process", "python"),
+    *("files", "setting", "shell", "commands", "deepgym_solution", "solver", "verify", "main"),
+    "local",
 )
 WARDEN = ("cgroups", "networks", "box", "identity", "warden")
 

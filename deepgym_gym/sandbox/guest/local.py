@@ -12,7 +12,8 @@ import tempfile
 from typing import Any
 
 from deepgym_gym.sandbox.guest import syscalls, wire
-from deepgym_gym.sandbox.guest.main import Guest, Setting, User, preload
+from deepgym_gym.sandbox.guest.main import Guest, preload
+from deepgym_gym.sandbox.guest.setting import Setting, User
 
 
 def run(channel: int, config: dict[str, Any]) -> None:

@@ -7,21 +7,19 @@ capped while it is read.
 
 from __future__ import annotations
 
-import array
 import contextlib
 import errno
-import fcntl
 import os
 import select
 import signal
-import termios
 import time
 from collections.abc import Iterator
 from typing import Any, Callable, NamedTuple
 
+from deepgym_gym.sandbox.guest.capture import CHUNK, Capture
+from deepgym_gym.sandbox.guest.table import Process, descends, processes
 from deepgym_gym.sandbox.guest.wire import ClosedChannel
 
-_CHUNK = 1 << 16
 # Background programs may keep writing to a finished step's pipes; so many are drained for them,
 # then cut.
 _MAX_LINGERING = 64
@@ -29,85 +27,6 @@ _MAX_LINGERING = 64
 _REAP_S = 2.0
 # Python ignores the first two; a program of the agent gets what the kernel gives everybody.
 DEFAULT_SIGNALS = (signal.SIGPIPE, signal.SIGXFSZ, signal.SIGINT)
-
-
-class Process(NamedTuple):
-    """One row of the process table."""
-
-    pid: int
-    parent: int
-    state: str
-    start: int
-
-
-def processes() -> dict[int, Process]:
-    """The process table as /proc shows it to this process."""
-    table = {}
-    for name in os.listdir("/proc"):
-        if not name.isdigit():
-            continue
-        try:
-            with open(f"/proc/{name}/stat", "rb") as file:
-                fields = file.read().rpartition(b")")[2].split()
-        except OSError:
-            continue
-        pid = int(name)
-        table[pid] = Process(pid, int(fields[1]), fields[0].decode(), int(fields[19]))
-    return table
-
-
-class Capture:
-    """The bounded copy of one stream: its first `limit` bytes, or its last."""
-
-    def __init__(self, fd: int, limit: int, *, tail: bool = False) -> None:
-        os.set_blocking(fd, False)
-        self.fd = fd
-        self.limit = limit
-        self.tail = tail
-        self.data = bytearray()
-        self.dropped = 0
-
-    def pump(self, most: int = _CHUNK) -> int:
-        """Read at most `most` bytes; the number read, 0 at the end, -1 if there is nothing now."""
-        try:
-            part = os.read(self.fd, most)
-        except BlockingIOError:
-            return -1
-        except OSError:
-            return 0
-        if self.tail:
-            self.data += part
-            # Trimming at twice the limit keeps the copying linear.
-            if len(self.data) > 2 * self.limit:
-                self.trim()
-        else:
-            room = self.limit - len(self.data)
-            self.data += part[:room]
-            self.dropped += max(0, len(part) - room)
-        return len(part)
-
-    def trim(self) -> None:
-        """Cut a tail capture to its limit."""
-        extra = len(self.data) - self.limit
-        if extra > 0:
-            del self.data[:extra]
-            self.dropped += extra
-
-    def drain(self) -> None:
-        """Take what is in the pipe at this moment, and no more: a writer may never stop."""
-        waiting = array.array("i", [0])
-        try:
-            fcntl.ioctl(self.fd, termios.FIONREAD, waiting)
-        except OSError:
-            return
-        left = waiting[0]
-        while left > 0:
-            got = self.pump(min(left, _CHUNK))
-            if got <= 0:
-                break
-            left -= got
-        if self.tail:
-            self.trim()
 
 
 class Ended(NamedTuple):
@@ -245,7 +164,7 @@ class Supervisor:
         for fd, event in events:
             if fd == self._wake:
                 with contextlib.suppress(BlockingIOError):
-                    os.read(self._wake, _CHUNK)
+                    os.read(self._wake, CHUNK)
                 self.reap()
             elif fd == self.lifeline:
                 raise ClosedChannel
@@ -312,7 +231,7 @@ class Supervisor:
             victims = [
                 row.pid
                 for row in table.values()
-                if row.pid not in old and row.state not in "ZX" and not _descends(row, table, old)
+                if row.pid not in old and row.state not in "ZX" and not descends(row, table, old)
             ]
             for pid in victims:
                 with contextlib.suppress(OSError):
@@ -356,18 +275,6 @@ class Supervisor:
         # One call signals all processes of the pid namespace at once; no fork can slip through.
         with contextlib.suppress(ProcessLookupError):
             os.kill(-1, number)
-
-
-def _descends(row: Process, table: dict[int, Process], old: set[int]) -> bool:
-    """Whether one of the `old` is among `row`'s ancestors (a server's worker, say)."""
-    seen = set()
-    parent = row.parent
-    while parent in table and parent not in seen:
-        if parent in old:
-            return True
-        seen.add(parent)
-        parent = table[parent].parent
-    return False
 
 
 @contextlib.contextmanager

@@ -13,7 +13,8 @@ import select
 import time
 from collections.abc import Mapping
 
-from deepgym_gym.sandbox.guest.process import DEFAULT_SIGNALS, Capture, acting_as
+from deepgym_gym.sandbox.guest.capture import Capture
+from deepgym_gym.sandbox.guest.process import DEFAULT_SIGNALS, acting_as
 
 _COMMANDS, _ANSWERS = 250, 251
 # The two descriptors are closed for the evaluated command, so that no program of the agent inherits

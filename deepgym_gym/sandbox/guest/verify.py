@@ -15,7 +15,8 @@ import time
 from typing import Any, Callable
 
 from deepgym_gym.sandbox.guest import audit, deepgym_solution
-from deepgym_gym.sandbox.guest.process import Capture, Ended, Supervisor, acting_as
+from deepgym_gym.sandbox.guest.capture import Capture
+from deepgym_gym.sandbox.guest.process import Ended, Supervisor, acting_as
 from deepgym_gym.sandbox.guest.python import Identity, leave, run_main
 
 _REPORT_BYTES = 4096

@@ -13,7 +13,8 @@ import socket
 from typing import Any, NamedTuple
 
 from deepgym_gym.sandbox.guest import seccomp, syscalls, wire
-from deepgym_gym.sandbox.guest.main import Guest, Setting, User, limit_resources, serve_solver
+from deepgym_gym.sandbox.guest.main import Guest, limit_resources, serve_solver
+from deepgym_gym.sandbox.guest.setting import Setting, User
 from deepgym_gym.sandbox.guest.syscalls import (
     CAP_CHOWN,
     CAP_KILL,

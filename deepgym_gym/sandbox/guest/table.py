@@ -1,0 +1,43 @@
+"""The process table as /proc shows it to the supervisor."""
+
+from __future__ import annotations
+
+import os
+from typing import NamedTuple
+
+
+class Process(NamedTuple):
+    """One row of the process table."""
+
+    pid: int
+    parent: int
+    state: str
+    start: int
+
+
+def processes() -> dict[int, Process]:
+    """The process table as /proc shows it to this process."""
+    table = {}
+    for name in os.listdir("/proc"):
+        if not name.isdigit():
+            continue
+        try:
+            with open(f"/proc/{name}/stat", "rb") as file:
+                fields = file.read().rpartition(b")")[2].split()
+        except OSError:
+            continue
+        pid = int(name)
+        table[pid] = Process(pid, int(fields[1]), fields[0].decode(), int(fields[19]))
+    return table
+
+
+def descends(row: Process, table: dict[int, Process], old: set[int]) -> bool:
+    """Whether one of the `old` is among `row`'s ancestors (a server's worker, say)."""
+    seen = set()
+    parent = row.parent
+    while parent in table and parent not in seen:
+        if parent in old:
+            return True
+        seen.add(parent)
+        parent = table[parent].parent
+    return False
