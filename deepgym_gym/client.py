@@ -91,7 +91,8 @@ class SyncSession(_Face):
 
     def close(self) -> None:
         """End the session and its sandbox; may be called twice, and from any thread."""
-        loop.run(self._session.close())
+        if not loop.is_over():
+            loop.run(self._session.close())
 
     def __enter__(self) -> Self:
         """Return the session; `start` is the caller's."""
@@ -124,7 +125,8 @@ class AsyncSession(_Face):
 
     async def close(self) -> None:
         """End the session and its sandbox; may be called twice."""
-        await loop.bridge(self._session.close())
+        if not loop.is_over():
+            await loop.bridge(self._session.close())
 
     async def __aenter__(self) -> Self:
         """Return the session; `start` is the caller's."""

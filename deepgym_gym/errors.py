@@ -68,14 +68,25 @@ class CapacityError(DeepGymError):
 
 
 class SandboxError(DeepGymError):
-    """The sandbox failed; `kind` tells the verdict table how, `sandbox_id` which one."""
+    """The sandbox failed; `kind` tells the verdict table how, `sandbox_id` which one.
+
+    `may_have_run` is False only where it is certain that nothing of the request ran.
+    """
 
     kind = FailureKind.LOST
 
-    def __init__(self, message: str, *, sandbox_id: str = "", exit_code: int | None = None) -> None:
+    def __init__(
+        self,
+        message: str,
+        *,
+        sandbox_id: str = "",
+        exit_code: int | None = None,
+        may_have_run: bool = True,
+    ) -> None:
         super().__init__(message)
         self.sandbox_id = sandbox_id
         self.exit_code = exit_code
+        self.may_have_run = may_have_run
 
 
 class SandboxUnavailableError(SandboxError):

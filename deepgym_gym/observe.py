@@ -1,13 +1,48 @@
 """Turning what a command did into what the agent reads, and finding its word that it is done."""
 
+import asyncio
 import json
 from collections.abc import Iterator
-from typing import Any
+from typing import Any, Final, NamedTuple
 
+from deepgym_gym.limits import KIB
 from deepgym_gym.sandbox.base import ExecResult
 
 # A longer line is output, not a sign.
-_MAX_SIGN = 64 * 1024
+_MAX_SIGN: Final = 64 * KIB
+# More output than this is read in a thread: other episodes share the event loop, and 1 MiB of
+# hostile JSON lines takes 0.1 s to read.
+_IN_THREAD: Final = 256 * KIB
+
+
+class Observed(NamedTuple):
+    """What the agent reads of a command, and whether the command said that the episode is done."""
+
+    content: str
+    done: bool
+
+
+async def observed(result: ExecResult, timeout_s: float, output_bytes: int) -> Observed:
+    """Read a command's result without holding up the event loop.
+
+    Args:
+        result: how it ended.
+        timeout_s: the time limit that it had.
+        output_bytes: the limit of each stream, for the note on what was dropped.
+    """
+    if len(result.stdout) + len(result.stderr) > _IN_THREAD:
+        return await asyncio.to_thread(_observed, result, timeout_s, output_bytes)
+    return _observed(result, timeout_s, output_bytes)
+
+
+def _observed(result: ExecResult, timeout_s: float, output_bytes: int) -> Observed:
+    return Observed(content_of(result, timeout_s, output_bytes), says_done(result))
+
+
+def output_of(result: ExecResult) -> bytes:
+    """A command's own output, as a step verifier finds it: stdout, then stderr on a new line."""
+    between = b"\n" if result.stdout and result.stderr and result.stdout[-1:] != b"\n" else b""
+    return result.stdout + between + result.stderr
 
 
 def text_of(data: bytes) -> str:
@@ -85,23 +120,31 @@ def says_done(result: ExecResult) -> bool:
 
     Source: sessions document, "The session API"; reward contract, rule C11.
     """
-    return any(_is_sign(line) for data in (result.stdout, result.stderr) for line in _lines(data))
+    streams = ((result.stdout, result.stdout_dropped), (result.stderr, result.stderr_dropped))
+    return any(_is_sign(line) for data, dropped in streams for line in _lines(data, dropped))
 
 
-def _lines(data: bytes) -> Iterator[bytes]:
+def _lines(data: bytes, dropped: int) -> Iterator[bytes]:
     # Most output has no sign in it, and that is told without cutting it into lines.
     if b"DONE" in data or b'"done"' in data or b"\\u" in data:
-        yield from data.split(b"\n")
+        lines = data.split(b"\n")
+        # Where the limit cut a line, nobody knows what it said.
+        yield from lines[:-1] if dropped else lines
 
 
 def _is_sign(line: bytes) -> bool:
-    line = line.strip()
-    if line == b"DONE":
+    if len(line) > _MAX_SIGN:
+        return False
+    if b"DONE" in line and text_of(line).strip() == "DONE":
         return True
-    if len(line) > _MAX_SIGN or not (line.startswith(b"{") and line.endswith(b"}")):
+    # The name may be written with escapes, the value may not.
+    if b"true" not in line or not (b'"done"' in line or b"\\u" in line):
+        return False
+    text = text_of(line).strip()
+    if not (text.startswith("{") and text.endswith("}")):
         return False
     try:
-        value = json.loads(line)
+        value = json.loads(text)
     except (ValueError, RecursionError):
         return False
     return isinstance(value, dict) and value.get("done") is True

@@ -51,7 +51,7 @@ async def run_final_verifier(
     """
     started = time.perf_counter()
     result = await _final_result(sandbox, definition, acted, agent_share, state)
-    return _stamped(result, sandbox, started)
+    return stamped(result, sandbox, _since_ms(started))
 
 
 async def _final_result(
@@ -65,7 +65,7 @@ async def _final_result(
         return no_verifier()
     request = VerifyRequest(
         code=definition.final_verifier_code,
-        timeout_s=_timeout_s(definition),
+        timeout_s=time_limit_s(definition),
         final=True,
         keep_processes=definition.keep_processes,
         state=_given(definition, state),
@@ -105,7 +105,7 @@ async def run_step_verifier(
     started = time.perf_counter()
     request = VerifyRequest(
         code=definition.step_verifier_code or "",
-        timeout_s=_timeout_s(definition),
+        timeout_s=time_limit_s(definition),
         final=False,
         keep_processes=definition.keep_processes,
         step_output=output,
@@ -122,21 +122,27 @@ async def run_step_verifier(
         judgement = judge_step(outcome, verifier_feedback=definition.verifier_feedback)
     if judgement.failure is None:
         return judgement
-    return replace(judgement, failure=_stamped(judgement.failure, sandbox, started))
+    return replace(judgement, failure=stamped(judgement.failure, sandbox, _since_ms(started)))
 
 
-def _stamped(result: RunResult, sandbox: Sandbox, started: float) -> RunResult:
+def stamped(result: RunResult, sandbox: Sandbox, time_ms: float = 0.0) -> RunResult:
+    """A result that says where it comes from: `sandbox_id`, `isolation`, `execution_time_ms`."""
     capabilities = sandbox.capabilities
     return result.model_copy(
         update={
             "sandbox_id": sandbox.id,
             "isolation": capabilities.backend if capabilities.isolated else "none",
-            "execution_time_ms": (time.perf_counter() - started) * 1000,
+            "execution_time_ms": time_ms,
         }
     )
 
 
-def _timeout_s(definition: MultiTurnEnvironment) -> float:
+def _since_ms(started: float) -> float:
+    return (time.perf_counter() - started) * 1000
+
+
+def time_limit_s(definition: MultiTurnEnvironment) -> float:
+    """How many seconds a verifier of the environment has."""
     # Source: API wire notes, 2.4: a verifier's budget is `timeout_per_step`.
     return definition.verifier_timeout or definition.timeout_per_step
 

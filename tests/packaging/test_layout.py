@@ -25,6 +25,7 @@ FLOORS: dict[str, int] = {
     "protocol": 2,
     "verifier": 2,
     # 3 episode
+    "acting": 3,
     "client": 3,
     "loop": 3,
     "observe": 3,
