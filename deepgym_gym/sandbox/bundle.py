@@ -18,7 +18,7 @@ GUEST = (
     *("files", "setting", "shell", "commands", "deepgym_solution", "solver", "verify", "main"),
     "local",
 )
-WARDEN = ("cgroups", "networks", "box", "identity", "warden")
+WARDEN = ("cgroups", "networks", "box", "identity", "forks", "warden")
 
 # The program that runs on the other side. It stands in a memory file, and so does what it is given:
 # a command line would be shared by every fork inside a sandbox.
