@@ -1,8 +1,8 @@
 """The terminal that a person would have seen: as safe text, and drawn as a picture."""
 
 import functools
-import os
-from typing import TYPE_CHECKING
+import unicodedata
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 from gymnasium import error as gymnasium_error
@@ -11,21 +11,27 @@ from numpy.typing import NDArray
 from deepgym_gym.actions import Action, ActionType
 
 if TYPE_CHECKING:
+    from PIL.ImageDraw import ImageDraw
     from PIL.ImageFont import FreeTypeFont, ImageFont
 
 COLUMNS, ROWS = 96, 32
 _CELL = (9, 18)
 _MARGIN = 12
+WIDTH, HEIGHT = COLUMNS * _CELL[0] + 2 * _MARGIN, ROWS * _CELL[1] + 2 * _MARGIN
 _FONT_SIZE = 15
-_BACKGROUND, _TEXT, _PROMPT, _DIM = "#11151c", "#d7dde6", "#7fd1a0", "#8a94a3"
+_BACKGROUND, _PROMPT_COLOUR = "#11151c", "#7fd1a0"
+_COLOURS = {"task": "#8a94a3", "command": "#ffffff", "output": "#c3cad5", "note": "#e3b65f"}
 # Only the end is shown, so only the end is kept.
 _KEPT_ENTRIES, _KEPT_CHARS = 50, 20_000
+_TAB = 4
+_MAX_CLUSTER = 4
+# Looked up as a program does (by name in the system's font folders), then where they use to be.
 _FONTS = (
     "DejaVuSansMono.ttf",
     "/usr/share/fonts/truetype/dejavu/DejaVuSansMono.ttf",
+    "LiberationMono-Regular.ttf",
     "/usr/share/fonts/truetype/liberation/LiberationMono-Regular.ttf",
-    "/usr/share/fonts/TTF/DejaVuSansMono.ttf",
-    "/System/Library/Fonts/Menlo.ttc",
+    "Menlo.ttc",
 )
 _PROMPTS = {
     ActionType.BASH: "$ ",
@@ -35,39 +41,72 @@ _PROMPTS = {
 }
 
 
+class Line(NamedTuple):
+    """A line as it is shown: no control character is left in it.
+
+    `kind` is `task`, `command`, `output` or `note`; a command's first line has a prompt, and those
+    after it blanks of that width.
+    """
+
+    kind: str
+    prompt: str
+    text: str
+
+
 class Terminal:
     """What was typed and printed in one episode, bounded."""
 
     def __init__(self, task: str = "") -> None:
-        self._entries: list[tuple[str, str]] = [("# ", task)] if task else []
+        self._entries: list[Line] = []
+        if task:
+            self._remember("task", "# ", task.strip("\n")[:_KEPT_CHARS])
 
-    def add(self, action: Action | None, output: str) -> None:
-        """Remember an action and what it printed."""
-        if action is not None:
+    def add(self, action: Action | str | None, output: str) -> None:
+        """Remember an action and what it printed.
+
+        Args:
+            action: None where nobody acted; a text is what was said instead of an action.
+            output: what the agent was told.
+        """
+        if isinstance(action, str):
+            self._remember("command", "? ", action[:_KEPT_CHARS])
+        elif action is not None:
             words = action.content
             if action.action_type is ActionType.WRITE_FILE:
                 words = f"{action.path} ({len(action.content)} characters)"
-            self._entries.append((_PROMPTS[action.action_type], words[:_KEPT_CHARS]))
+            elif action.action_type is ActionType.DONE:
+                words = ""
+            self._remember("command", _PROMPTS[action.action_type], words[:_KEPT_CHARS])
         if output:
-            self._entries.append(("", output[-_KEPT_CHARS:]))
+            self._remember("output", "", output[-_KEPT_CHARS:])
+
+    def note(self, text: str) -> None:
+        """Remember a word of ours, such as the score."""
+        self._remember("note", "", text)
+
+    def _remember(self, kind: str, prompt: str, text: str) -> None:
+        self._entries.append(Line(kind, prompt, text))
         del self._entries[:-_KEPT_ENTRIES]
 
-    def lines(self) -> list[tuple[str, str]]:
-        """(prompt, text) of each line; no text holds a control character."""
+    def lines(self) -> list[Line]:
+        """All that is remembered, line by line."""
         lines = []
-        for prompt, text in self._entries:
-            for number, line in enumerate(text.rstrip("\n").split("\n")):
+        for kind, prompt, text in self._entries:
+            for number, line in enumerate(text.removesuffix("\n").split("\n")):
                 # The last redraw of a progress bar is what a terminal would show.
                 shown = line.rstrip("\r").rpartition("\r")[2]
-                lines.append((prompt if number == 0 else " " * len(prompt), safe(shown)))
+                lines.append(Line(kind, " " * len(prompt) if number else prompt, safe(shown)))
         return lines
 
     def text(self) -> str:
-        """All of it as text that is safe to print."""
-        return "\n".join(prompt + line for prompt, line in self.lines()) + "\n"
+        """All that is remembered, as text that is safe to print."""
+        return "".join(f"{prompt}{text}\n" for _, prompt, text in self.lines())
 
     def image(self) -> NDArray[np.uint8]:
-        """The last lines, drawn: uint8, shape (height, width, 3), always of the same size.
+        """The last lines, drawn.
+
+        Returns:
+            uint8, shape (`HEIGHT`, `WIDTH`, 3).
 
         Raises:
             gymnasium.error.DependencyNotInstalled: Pillow is missing.
@@ -78,58 +117,109 @@ class Terminal:
             raise gymnasium_error.DependencyNotInstalled(
                 'render_mode="rgb_array" needs Pillow: pip install "deepgym-gym[render]"'
             ) from None
-        size = (COLUMNS * _CELL[0] + 2 * _MARGIN, ROWS * _CELL[1] + 2 * _MARGIN)
-        picture = Image.new("RGB", size, _BACKGROUND)
+        picture = Image.new("RGB", (WIDTH, HEIGHT), _BACKGROUND)
         draw = ImageDraw.Draw(picture)
-        for row, (prompt, text) in enumerate(self._rows()):
-            y = _MARGIN + row * _CELL[1]
-            colour = _DIM if prompt.startswith("#") else _TEXT
-            for column, character in enumerate((prompt + text)[:COLUMNS]):
-                fill = _PROMPT if column < len(prompt) else colour
-                draw.text((_MARGIN + column * _CELL[0], y), character, fill, font=_font())
-        return np.asarray(picture, np.uint8)
+        for row, (kind, prompt, text) in enumerate(self.image_rows()):
+            _draw_text(draw, 0, row, prompt, _PROMPT_COLOUR)
+            _draw_text(draw, len(prompt), row, text, _COLOURS[kind])
+        return np.array(picture, np.uint8)
 
-    def _rows(self) -> list[tuple[str, str]]:
-        """The last screenful, long lines wrapped."""
-        rows: list[tuple[str, str]] = []
-        for prompt, text in self.lines():
-            width = COLUMNS - len(prompt)
-            parts = [text[start : start + width] for start in range(0, len(text), width)] or [""]
+    def image_rows(self) -> list[Line]:
+        """What a picture shows: the last screenful, long lines wrapped."""
+        rows: list[Line] = []
+        for kind, prompt, text in self.lines()[-ROWS:]:
+            parts = _wrapped(text, COLUMNS - len(prompt))
             rows += [
-                (prompt if place == 0 else " " * len(prompt), part)
+                Line(kind, " " * len(prompt) if place else prompt, part)
                 for place, part in enumerate(parts)
             ]
         return rows[-ROWS:]
 
 
 def safe(text: str) -> str:
-    """Text whose control characters, escape codes and lone surrogates do nothing any more."""
-    return "".join(_shown(character) for character in text)
+    """One line of text with nothing in it that a terminal would act on.
+
+    Control characters, and with them escape codes, become their caret notation; lone surrogates,
+    format characters (such as those that turn the direction of a line) and separators of lines
+    become replacement characters.
+    """
+    return text if text.isprintable() else "".join(map(_shown, text))
 
 
 def _shown(character: str) -> str:
-    code = ord(character)
+    if character.isprintable():
+        return character
     if character == "\t":
-        return "    "
-    if code < 32:
-        return chr(0x2400 + code)
-    # Deletes, C1 controls, lone surrogates, and marks that turn the direction of a whole line.
-    if 127 <= code < 160 or 0xD800 <= code < 0xE000 or code in range(0x202A, 0x202F):
-        return "\N{REPLACEMENT CHARACTER}"
-    if code in range(0x2066, 0x206A):
-        return "\N{REPLACEMENT CHARACTER}"
-    return character
+        return " " * _TAB
+    code = ord(character)
+    if code < 32 or code == 127:
+        return "^" + chr(code ^ 64)
+    return " " if unicodedata.category(character) == "Zs" else "\N{REPLACEMENT CHARACTER}"
+
+
+def _width(character: str) -> int:
+    """Columns that a character takes."""
+    if character.isascii():
+        return 1
+    if unicodedata.combining(character) or unicodedata.category(character) in ("Mn", "Me"):
+        return 0
+    return 2 if unicodedata.east_asian_width(character) in "WF" else 1
+
+
+def _wrapped(text: str, columns: int) -> list[str]:
+    """Cut a line into rows of at most so many columns."""
+    if text.isascii():
+        return [text[start : start + columns] for start in range(0, len(text), columns)] or [""]
+    parts, used = [""], 0
+    for cluster, width in _clusters(text):
+        if used + width > columns:
+            parts.append("")
+            used = 0
+        parts[-1] += cluster
+        used += width
+    return parts
+
+
+def _clusters(text: str) -> list[tuple[str, int]]:
+    """Each character with the marks that combine with it, and the columns that they take."""
+    clusters: list[tuple[str, int]] = []
+    for character in unicodedata.normalize("NFC", text):
+        width = _width(character)
+        if width == 0 and clusters:
+            before, columns = clusters[-1]
+            # Stacked marks are a prank: a few are drawn.
+            clusters[-1] = ((before + character)[:_MAX_CLUSTER], columns)
+        else:
+            clusters.append((character, max(1, width)))
+    return clusters
+
+
+def _draw_text(draw: "ImageDraw", column: int, row: int, text: str, colour: str) -> None:
+    """Draw a row's text on the grid, so that columns meet whatever the font is."""
+    font, monospaced = _font()
+    y = _MARGIN + row * _CELL[1]
+    if monospaced and text.isascii():
+        # A word at a time is ten times faster than a character at a time, and stays on the grid.
+        for word in text.split(" "):
+            if word:
+                draw.text((_MARGIN + column * _CELL[0], y), word, colour, font=font)
+            column += len(word) + 1
+        return
+    for cluster, width in _clusters(text):
+        if cluster != " ":
+            middle = _MARGIN + (column + width / 2) * _CELL[0]
+            draw.text((middle, y), cluster, colour, font=font, anchor="ma")
+        column += width
 
 
 @functools.cache
-def _font() -> "FreeTypeFont | ImageFont":
+def _font() -> "tuple[FreeTypeFont | ImageFont, bool]":
+    """The font, and whether all of its characters fill a cell."""
     from PIL import ImageFont
 
     for name in _FONTS:
-        if os.path.isabs(name) and not os.path.exists(name):
-            continue
         try:
-            return ImageFont.truetype(name, _FONT_SIZE)
+            return ImageFont.truetype(name, _FONT_SIZE), True
         except OSError:
             continue
-    return ImageFont.load_default(_FONT_SIZE)
+    return ImageFont.load_default(_FONT_SIZE), False
