@@ -61,7 +61,8 @@ async def end_sandbox(sandbox: Sandbox | None) -> None:
 
 async def _stopped(sandbox: Sandbox) -> None:
     try:
-        async with asyncio.timeout(limits.CLOSE_TIMEOUT_S + 1.0):
+        # A little more than a backend's own bound.
+        async with asyncio.timeout(1.2 * limits.CLOSE_TIMEOUT_S):
             await sandbox.stop()
     except Exception:
         _log.exception("sandbox %s: ending it failed; its owner's exit will end it", sandbox.id)
