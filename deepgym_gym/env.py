@@ -4,7 +4,6 @@ The final verifier runs inside the `step` that ends the episode, whatever ended 
 step's reward holds the score, and no wrapper can cut the episode before its verdict.
 """
 
-import os
 from enum import StrEnum
 from typing import Any, Protocol, cast
 
@@ -141,7 +140,6 @@ class SandboxEnv(gymnasium.Env[dict[str, Any], ActionLike]):
         self._reward = RewardMode(reward)
         self.render_mode = render_mode
         self._session: Session | None = None
-        self._owner = 0
         self._task = ""
         self._playing = 0
         self._over = False
@@ -305,7 +303,6 @@ class SandboxEnv(gymnasium.Env[dict[str, Any], ActionLike]):
 
     def _begin(self, session: Session, task: str, variant: int) -> None:
         self._session = session
-        self._owner = os.getpid()
         self._task = task
         self._playing = variant
         self._over = False
@@ -313,7 +310,7 @@ class SandboxEnv(gymnasium.Env[dict[str, Any], ActionLike]):
         self._terminal = Terminal(task)
 
     def _live_session(self) -> Session:
-        if self._session is None or self._owner != os.getpid():
+        if self._session is None:
             raise gymnasium_error.ResetNeeded("Call reset() before step().")
         if self._over or self._session.state is not SessionState.RUNNING:
             raise SessionClosedError("The episode is over; call reset() to begin another.")
@@ -321,8 +318,8 @@ class SandboxEnv(gymnasium.Env[dict[str, Any], ActionLike]):
 
     def _leave_session(self) -> None:
         session, self._session = self._session, None
-        # A forked child must not end the episode of its parent; at exit, all have been ended.
-        if session is not None and self._owner == os.getpid() and not loop.is_over():
+        # At the interpreter's exit all have been ended, and nobody would answer.
+        if session is not None and not loop.is_over():
             loop.run(session.close())
 
     def _observation(self, observation: Observation) -> dict[str, Any]:

@@ -4,6 +4,8 @@ import copy
 import math
 import os
 import pickle
+import subprocess
+import sys
 import threading
 import time
 from collections.abc import Callable, Iterator
@@ -20,6 +22,7 @@ from deepgym_gym.errors import (
     ActionError,
     DefinitionError,
     SessionClosedError,
+    SessionStateError,
     SetupError,
 )
 from deepgym_gym.results import RunResult
@@ -398,12 +401,17 @@ def test_forked_child_leaves_its_parents_episode_alone(make: Make) -> None:
 
     child = os.fork()
     if child == 0:
+        code = 1
         try:
+            with pytest.raises(SessionStateError):
+                env.step(HELLO)
             env.close()
+            code = 0
         finally:
-            os._exit(0)
-    os.waitpid(child, 0)
+            os._exit(code)
+    _, status = os.waitpid(child, 0)
 
+    assert status == 0
     assert env.step(DONE)[1] == 1.0
 
 
@@ -479,3 +487,21 @@ def test_render_without_a_mode_warns(make: Make) -> None:
 
     with pytest.warns(UserWarning, match="render_mode"):
         assert env.render() is None
+
+
+def test_close_after_the_interpreters_exit_began_does_not_wait_for_ever() -> None:
+    # Registered before the package, so that it runs after the package's own end.
+    code = (
+        "import atexit\n"
+        "made = []\n"
+        "atexit.register(lambda: (made[0].close(), print('closed')))\n"
+        "import deepgym_gym, gymnasium\n"
+        "made.append(gymnasium.make('deepgym/notes-v0'))\n"
+        "made[0].reset(seed=1)\n"
+    )
+
+    ended = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, timeout=60, check=True
+    )
+
+    assert (ended.stdout, ended.stderr) == ("closed\n", "")
