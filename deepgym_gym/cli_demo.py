@@ -13,7 +13,7 @@ from rich.text import Text
 from deepgym_gym.actions import Observation
 from deepgym_gym.cli_text import Exit, err, out, print_json, table
 from deepgym_gym.client import AsyncDeepGym
-from deepgym_gym.errors import DeepGymError, SandboxError, SandboxUnavailableError, VerifierError
+from deepgym_gym.errors import SandboxError, SandboxUnavailableError, VerifierError
 from deepgym_gym.registry.loading import RegistryEnvironment
 from deepgym_gym.results import RunResult
 
@@ -108,11 +108,9 @@ async def _play_all(
         async with asyncio.TaskGroup() as group:
             for _ in range(parallel):
                 group.create_task(worker())
-    except* DeepGymError as group_of:
-        first = group_of.exceptions[0]
-        while isinstance(first, ExceptionGroup):
-            first = first.exceptions[0]
-        raise first from None
+    except BaseExceptionGroup as failed:
+        # The workers mostly fail for one and the same reason.
+        raise failed.exceptions[0] from None
 
 
 async def _play(

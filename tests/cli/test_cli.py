@@ -192,6 +192,16 @@ def test_failing_setup_is_one_message_with_the_next_command(
     assert "deepgym-gym check" in done.stderr
 
 
+def test_demo_without_a_sandbox_is_exit_code_three(broken_copy: Callable[..., Path]) -> None:
+    toml = (ROOT / "registry" / "notes" / "v0" / "env.toml").read_text(encoding="utf-8")
+    folder = broken_copy(env__toml=f'{toml}\nimage = "no-backend-here-boots-this"\n')
+
+    done = cli("demo", folder, "--backend", "local")
+
+    assert done.returncode == 3
+    assert "deepgym-gym doctor" in done.stderr
+
+
 def test_agents_cannot_drive_the_terminal(broken_copy: Callable[..., Path]) -> None:
     folder = broken_copy(setup__sh=r"printf 'clear \033[2J title \033]0;owned\007 end\n'")
 
