@@ -30,6 +30,7 @@ class Guest:
         self._setting = setting
         self._supervisor = Supervisor(channel, first=setting.first, lifeline=setting.lifeline)
         self._commands = Commands(self._supervisor, setting)
+        self._verifier: Verifier | None = None
         self._handlers: dict[
             str, Callable[[dict[str, Any], bytes], tuple[dict[str, Any], bytes]]
         ] = {
@@ -102,21 +103,28 @@ class Guest:
 
     # Verifiers.
 
+    def prepare_verifier(self) -> None:
+        """In a verifier's own box: have its process ready before the request comes."""
+        launcher = socket.socket(fileno=self._setting.launcher)
+        self._verifier = self._make_verifier(launcher, alone=True)
+        self._verifier.prepare()
+
     def _verify(self, header: dict[str, Any], body: bytes) -> tuple[dict[str, Any], bytes]:
+        request = {**header, "watch": self._setting.watch}
+        if self._verifier is not None:
+            prepared, self._verifier = self._verifier, None
+            return prepared.run(request, body)
+        ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+        with ours, theirs:
+            serving = (ours.fileno(), lambda: self._launch_solver(ours))
+            return self._make_verifier(theirs, serve_launcher=serving).run(request, body)
+
+    def _make_verifier(self, launcher: socket.socket, **options: Any) -> Verifier:
         setting = self._setting
         environment = setting.environment("dgverifier")
         environment["HOME"] = setting.temporary
         identity = python.Identity(*setting.verifier, environment, setting.work, setting.lockdown)
-        request = {**header, "watch": setting.watch}
-        if setting.launcher >= 0:
-            with socket.socket(fileno=os.dup(setting.launcher)) as launcher:
-                verifier = Verifier(self._supervisor, identity, setting.private, launcher)
-                return verifier.run(request, body)
-        ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
-        with ours, theirs:
-            serving = (ours.fileno(), lambda: self._launch_solver(ours))
-            verifier = Verifier(self._supervisor, identity, setting.private, theirs, serving)
-            return verifier.run(request, body)
+        return Verifier(self._supervisor, identity, setting.private, launcher, **options)
 
     def _launch_solver(self, requests: socket.socket) -> None:
         """Start a solver beside the verifier, where no warden can give it a box of its own."""

@@ -85,6 +85,10 @@ class Supervisor:
             if pid in self._awaited:
                 self._awaited[pid] = status
 
+    def expect(self, pid: int) -> None:
+        """Keep the status of a child that may end before it is watched."""
+        self._awaited.setdefault(pid, None)
+
     def idle(self) -> None:
         """Wait for a request; meanwhile reap and drain for what runs in the background.
 
@@ -116,7 +120,7 @@ class Supervisor:
         Raises:
             ClosedChannel: the owner is gone.
         """
-        self._awaited[pid] = None
+        self.expect(pid)
         hooks = dict(hooks or {})
         live = {capture.fd: capture for capture in captures}
         try:

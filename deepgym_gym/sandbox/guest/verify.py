@@ -14,10 +14,10 @@ import sys
 import time
 from typing import Any, Callable
 
-from deepgym_gym.sandbox.guest import audit, deepgym_solution
+from deepgym_gym.sandbox.guest import audit, deepgym_solution, wire
 from deepgym_gym.sandbox.guest.capture import Capture
 from deepgym_gym.sandbox.guest.process import Ended, Supervisor, acting_as
-from deepgym_gym.sandbox.guest.python import Identity, leave, run_main
+from deepgym_gym.sandbox.guest.python import Identity, forget_supervisor, leave, run_main
 
 _REPORT_BYTES = 4096
 
@@ -25,11 +25,14 @@ _REPORT_BYTES = 4096
 class Verifier:
     """One run of a verifier.
 
+    Its process is forked and has given up every right before the request comes (`prepare`), so that
+    a box of the verifier's own does that while its owner is still on the way.
+
     Args:
         folder: an empty private folder for its text and the step's output; emptied afterwards.
         launcher: a connected socket that answers requests for solver boxes; its other end is not
-        ours to serve,
-            unless `serve_launcher` is given.
+            ours to serve, unless `serve_launcher` is given.
+        alone: whether there is nothing else in this sandbox that must live on.
     """
 
     def __init__(
@@ -38,45 +41,70 @@ class Verifier:
         identity: Identity,
         folder: str,
         launcher: socket.socket,
+        *,
         serve_launcher: tuple[int, Callable[[], None]] | None = None,
+        alone: bool = False,
     ) -> None:
         self._supervisor = supervisor
         self._identity = identity
         self._folder = folder
         self._launcher = launcher
         self._serve_launcher = serve_launcher
+        self._alone = alone
+        self._pid = 0
+        self._go = self._out = self._err = self._report = -1
+
+    def prepare(self) -> None:
+        """Fork the verifier's process; it waits to be told what to run."""
+        go, self._go = os.pipe()
+        self._out, out = os.pipe()
+        self._err, err = os.pipe()
+        self._report, report = os.pipe()
+        with acting_as(self._identity.uid, self._identity.gid):
+            self._pid = os.fork()
+        if self._pid == 0:
+            # Otherwise it would wait for itself when its supervisor dies.
+            os.close(self._go)
+            self._be_verifier(go, out, err, report)
+        self._supervisor.expect(self._pid)
+        for fd in (go, out, err, report):
+            os.close(fd)
 
     def run(self, request: dict[str, Any], body: bytes) -> tuple[dict[str, Any], bytes]:
         """Run it and describe what happened; the reply's body is stdout followed by stderr."""
         started = time.monotonic()
         deadline = started + request["timeout_s"]
-        # In a box of the verifier's own there is nothing before it; locally the agent's programs
-        # are.
-        before = self._supervisor.before()
-        blobs = self._place(request, body)
-        out, out_writer = os.pipe()
-        err, err_writer = os.pipe()
-        report, report_writer = os.pipe()
+        before = {} if self._alone else self._supervisor.before()
         watch = audit.MountWatch.on(self._identity.directory) if request.get("watch") else None
-        stdout = Capture(out, request["stdout_limit"], tail=True)
-        stderr = Capture(err, request["stderr_limit"])
-        reported = Capture(report, _REPORT_BYTES)
+        if not self._pid:
+            self.prepare()
+        blobs = self._place(request, body)
+        stdout = Capture(self._out, request["stdout_limit"], tail=True)
+        stderr = Capture(self._err, request["stderr_limit"])
+        reported = Capture(self._report, _REPORT_BYTES)
+        captures = [stdout, stderr, reported]
         try:
-            with acting_as(self._identity.uid, self._identity.gid):
-                pid = os.fork()
-            if pid == 0:
-                self._be_verifier(request, blobs, out_writer, err_writer, report_writer)
-            for fd in (out_writer, err_writer, report_writer):
-                os.close(fd)
+            variables = {name: blobs[blob] for blob, name in request["variables"].items()}
+            order = {
+                "source": blobs["verifier.py"],
+                "environment": {**variables, **request["environment"]},
+                "touching": [blobs[name] for name in request["touching"] if name in blobs],
+            }
+            # It may have died already, and then its status says so.
+            with contextlib.suppress(wire.ClosedChannel):
+                wire.send(self._go, order)
             hooks = dict([self._serve_launcher]) if self._serve_launcher else None
-            status = self._supervisor.watch(pid, [stdout, stderr, reported], deadline, hooks=hooks)
+            status = self._supervisor.watch(self._pid, captures, deadline, hooks=hooks)
             if status is None:
-                for capture in (stdout, stderr, reported):
+                for capture in captures:
                     capture.drain()
-            self._supervisor.kill_since(before)
+            if self._alone:
+                self._supervisor.kill_all()
+            else:
+                self._supervisor.kill_since(before)
             touched = watch.touched() if watch else False
         finally:
-            for fd in (out, err, report):
+            for fd in (self._go, self._out, self._err, self._report):
                 os.close(fd)
             for path in blobs.values():
                 with contextlib.suppress(OSError):
@@ -107,29 +135,23 @@ class Verifier:
             start += size
         return blobs
 
-    def _be_verifier(
-        self, request: dict[str, Any], blobs: dict[str, str], out: int, err: int, report: int
-    ) -> None:
+    def _be_verifier(self, go: int, out: int, err: int, report: int) -> None:
         status = 1
         try:
-            environment = self._identity.environment
-            for name, variable in request["variables"].items():
-                environment[variable] = blobs[name]
-            environment.update(request["environment"])
             null = os.open("/dev/null", os.O_RDONLY)
             launcher = self._launcher.fileno()
-            self._identity.assume(null, out, err, keep=(report, launcher))
+            self._identity.assume(null, out, err, keep=(go, report, launcher))
             deepgym_solution._launcher_fd = launcher
             deepgym_solution._report_fd = report
             sys.modules["deepgym_solution"] = deepgym_solution
-            for name in [name for name in sys.modules if name.split(".")[0] == "deepgym_gym"]:
-                del sys.modules[name]
-            path = blobs["verifier.py"]
-            with open(path, "rb") as file:
+            forget_supervisor()
+            order, _ = wire.receive(go)
+            os.close(go)
+            os.environ.update(order["environment"])
+            with open(order["source"], "rb") as file:
                 source = file.read()
-            others = [blobs[name] for name in request["variables"] if name in request["touching"]]
-            audit.arm(report, self._identity.directory, others)
-            status, crash = run_main(source, path)
+            audit.arm(report, self._identity.directory, order["touching"])
+            status, crash = run_main(source, order["source"])
             if crash is not None:
                 os.write(report, b"\n" + crash.encode("ascii", "replace")[:200])
         except BaseException as error:

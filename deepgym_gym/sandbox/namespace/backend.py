@@ -9,7 +9,7 @@ import socket
 import uuid
 from collections.abc import Coroutine, Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from deepgym_gym import limits
 from deepgym_gym.errors import SandboxError, SandboxTimeoutError, SandboxUnavailableError
@@ -166,17 +166,16 @@ class NamespaceSandbox(GuestSandbox):
         """Run it; the guest's reply, and what the warden's watch saw (None: it has none)."""
         grace = limits.REPLY_GRACE_S
         quiet = None if request.keep_processes else ("kill" if request.final else "freeze")
-        box = f"{self.id}/verifier-{next(self._runs)}"
-        channel = await _both(
-            self._verifier_box(box, request.keep_processes),
+        name = f"{self.id}/verifier-{next(self._runs)}"
+        box = await _both(
+            self._verifier_box(name, request.keep_processes),
             self.ask({"op": quiet}, timeout_s=grace) if quiet else _nothing(),
         )
         try:
             header, body = verify_message(request)
             try:
-                watched = await self._watch(box)
-                reply = await channel.ask(header, body, timeout_s=request.timeout_s + grace)
-                return reply, await self._seen(box) if watched else None
+                reply = await box.channel.ask(header, body, timeout_s=request.timeout_s + grace)
+                return reply, await self._seen(name) if box.watched else None
             except SandboxUnavailableError:
                 raise
             except SandboxError as error:
@@ -185,22 +184,15 @@ class NamespaceSandbox(GuestSandbox):
                     f"The verifier's box was lost: {error}", sandbox_id=self.id
                 ) from None
         finally:
-            channel.close()
+            box.channel.close()
             if quiet == "freeze":
                 await self.ask({"op": "thaw"}, timeout_s=grace)
-
-    async def _watch(self, box: str) -> bool:
-        """Have the warden watch the box's work mount, where it may (elsewhere the guest does)."""
-        if not self._warden.facts["watches"]:
-            return False
-        reply = await self._warden.ask({"op": "watch", "name": self.id, "box": box})
-        return bool(reply["watched"])
 
     async def _seen(self, box: str) -> bool:
         reply = await self._warden.ask({"op": "watched", "name": self.id, "box": box})
         return bool(reply["touched"])
 
-    async def _verifier_box(self, box: str, shared_network: bool) -> GuestChannel:
+    async def _verifier_box(self, box: str, shared_network: bool) -> "VerifierBox":
         ours, theirs = socket.socketpair()
         channel = await GuestChannel.over(ours, box)
         request = {
@@ -212,7 +204,7 @@ class NamespaceSandbox(GuestSandbox):
         try:
             with theirs:
                 async with asyncio.timeout(limits.START_TIMEOUT_S):
-                    await self._warden.ask(request, theirs.fileno())
+                    made = await self._warden.ask(request, theirs.fileno())
             await expect_ready(channel, "The verifier's box", limits.START_TIMEOUT_S)
         except TimeoutError:
             channel.close()
@@ -220,7 +212,7 @@ class NamespaceSandbox(GuestSandbox):
         except BaseException:
             channel.close()
             raise
-        return channel
+        return VerifierBox(channel, made["watched"])
 
     async def _oom_killed(self) -> bool:
         reply = await self._warden.ask({"op": "oom", "name": self.id})
@@ -248,9 +240,16 @@ async def _nothing() -> None:
     return None
 
 
+class VerifierBox(NamedTuple):
+    """A box that waits for its verifier; `watched` is whether the warden watches its work mount."""
+
+    channel: GuestChannel
+    watched: bool
+
+
 async def _both(
-    box: Coroutine[Any, Any, GuestChannel], quiet: Coroutine[Any, Any, object]
-) -> GuestChannel:
+    box: Coroutine[Any, Any, VerifierBox], quiet: Coroutine[Any, Any, object]
+) -> VerifierBox:
     """Await both; if one fails, close what the other made."""
     making = asyncio.ensure_future(box)
     quieting = asyncio.ensure_future(quiet)
@@ -265,7 +264,7 @@ async def _both(
     failure = quieting.exception() or making.exception()
     if failure is not None:
         if made:
-            making.result().close()
+            making.result().channel.close()
         raise failure
     return making.result()
 

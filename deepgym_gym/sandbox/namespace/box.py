@@ -138,7 +138,9 @@ def run_sibling_box(box: Box, *, solver: bool) -> None:
         serve_solver(box.channel, setting, _kill_all)
         return
     _ready(box)
-    Guest(box.channel, setting).serve()
+    guest = Guest(box.channel, setting)
+    guest.prepare_verifier()
+    guest.serve()
 
 
 def _setting(box: Box) -> Setting:

@@ -39,8 +39,6 @@ class Session:
         self.spec = spec
         self.namespaces: dict[str, int] = {}
         self.siblings: set[int] = set()
-        self.boxes: dict[str, int] = {}
-        self.claims: dict[str, Callable[[], None]] = {}
         self.watches: dict[str, MountWatch] = {}
         self.launchers: dict[int, socket.socket] = {}
         self.solvers = 0

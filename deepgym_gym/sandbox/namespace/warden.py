@@ -148,11 +148,11 @@ class Warden:
                 launcher=theirs.fileno(),
                 shared_network=request["shared_network"],
             )
-        self._follow(session, reader, request["box"])
+        # Answered when the box has its first process and is watched.
+        self._follow(session, reader, request["box"], request["id"])
         session.launchers[ours.fileno()] = ours
         session.solvers = 0
         self._hooks[ours.fileno()] = lambda: self._launch_solver(session, ours)
-        self._reply({"id": request["id"]})
 
     def _do_stop(self, request: dict[str, Any], fds: list[int]) -> None:
         session = self._sessions.get(request["name"])
@@ -162,22 +162,6 @@ class Warden:
         session.stopping.append(request["id"])
         self._kill(session)
         self._settle(session)
-
-    def _do_watch(self, request: dict[str, Any], fds: list[int]) -> None:
-        """Watch a verifier's work mount; only root may do that from outside."""
-        session = self._sessions[request["name"]]
-        claim = session.claims.pop(request["box"], None)
-        if claim is not None:
-            claim()
-        watch = self._watches.pop() if self._watches else MountWatch.unmarked()
-        pid = session.boxes.get(request["box"])
-        if watch is None or pid is None or not watch.mark(f"/proc/{pid}/root{boxes.WORK}"):
-            if watch is not None:
-                self._watches.append(watch)
-            self._reply({"id": request["id"], "watched": False})
-            return
-        session.watches[request["box"]] = watch
-        self._reply({"id": request["id"], "watched": True})
 
     def _do_watched(self, request: dict[str, Any], fds: list[int]) -> None:
         """Say what a watch has seen, and end it."""
@@ -192,23 +176,42 @@ class Warden:
 
     # Siblings.
 
-    def _claim(self, session: Session, reader: int, box: str) -> None:
-        """A sibling's first process tells the pid of its box."""
-        session.claims.pop(box, None)
+    def _follow(
+        self, session: Session, reader: int, box: str = "", request: int | None = None
+    ) -> None:
+        """Wait, in the loop, for a sibling to tell its pid; then answer a request, if one waits."""
+        self._hooks[reader] = lambda: self._claim(session, reader, box, request)
+
+    def _claim(self, session: Session, reader: int, box: str, request: int | None) -> None:
         text = os.read(reader, 20)
         del self._hooks[reader]
         os.close(reader)
-        if not text:
-            return
-        pid = int(text)
+        pid = int(text) if text else 0
+        watched = False
         if pid in self._unclaimed:
             self._unclaimed.discard(pid)
-        elif session.pid is None:
+        elif pid and session.pid is None:
             os.kill(pid, signal.SIGKILL)
-        else:
+        elif pid:
             session.siblings.add(pid)
-            session.boxes[box] = pid
             self._by_pid[pid] = session
+            watched = request is not None and self._watch(session, box, pid)
+        if request is not None:
+            # Why there is no box, if there is none, stands in its channel.
+            self._reply({"id": request, "watched": watched})
+
+    def _watch(self, session: Session, box: str, pid: int) -> bool:
+        """Watch a verifier's work mount, before its code can run; only root may from outside."""
+        if self._forks.networks is None:
+            return False
+        watch = self._watches.pop() if self._watches else MountWatch.unmarked()
+        if watch is None:
+            return False
+        if not watch.mark(f"/proc/{pid}/root{boxes.WORK}"):
+            self._watches.append(watch)
+            return False
+        session.watches[box] = watch
+        return True
 
     def _launch_solver(self, session: Session, launcher: socket.socket) -> None:
         """A verifier asks for a box for the agent's code."""
@@ -238,12 +241,6 @@ class Warden:
         self._hooks.pop(fd, None)
         launcher.close()
 
-    def _follow(self, session: Session, reader: int, box: str = "") -> None:
-        """Wait, in the loop, for a sibling to tell its pid."""
-        self._hooks[reader] = lambda: self._claim(session, reader, box)
-        if box:
-            session.claims[box] = self._hooks[reader]
-
     def _receive_networks(self) -> None:
         networks = self._forks.networks
         if networks and not networks.receive():
@@ -268,7 +265,6 @@ class Warden:
                 self._unclaimed.add(pid)
                 continue
             session.siblings.discard(pid)
-            session.boxes = {box: other for box, other in session.boxes.items() if other != pid}
             if session.pid == pid:
                 session.pid = None
             if session.stopping:
