@@ -230,6 +230,8 @@ def test_hostile_git_folder_changes_nothing(command: str) -> None:
         "echo > $n; done 2> /dev/null",
         "find .git/objects -type f | while read f; do chmod 600 $f; echo x > $f; done",
         "find .git/objects -type f | while read f; do rm $f; mkfifo $f; done",
+        "mkdir ../s; for f in $(find .git/objects -type f); do mv $f ../s/${f##*/}; "
+        "ln -s $(realpath ../s)/${f##*/} $f; done",
         "find .git/objects -type f | while read f; do rm $f; ln -s /dev/zero $f; done",
         "chmod 0 .git",
         "printf 'x%.0s' $(seq 100000) > .git/HEAD; rm -r .git/refs; mkdir .git/refs",
@@ -249,6 +251,30 @@ def test_objects_are_what_their_names_say() -> None:
     )
 
     assert score(LOST, RESCUE, swap) == 0.0
+
+
+def test_a_file_under_a_forged_name_is_no_part_of_the_history() -> None:
+    """Git itself would hand out what lies there; only computing the name again shows it."""
+    forge = (
+        "cd repo; f=$(git rev-parse HEAD:README.md); g=$(git rev-parse HEAD:contents.txt)\n"
+        "p=.git/objects/$(echo $f | cut -c1-2)/$(echo $f | cut -c3-)\n"
+        "q=.git/objects/$(echo $g | cut -c1-2)/$(echo $g | cut -c3-)\n"
+        "chmod 600 $p; cp $q $p"
+    )
+
+    # Two of three files are right, both commits bring what they should, in no whole history.
+    expected = 0.3 * 2 / 3 + 0.5 * (0.4 + 0.15)
+    assert score(LOST, RESCUE, forge) == pytest.approx(expected, abs=2e-6)
+
+
+def test_a_branch_left_behind_costs_its_share() -> None:
+    """Of two branches with wrong authors one is rewritten."""
+    values = find_environment(NAME).variant(8)["secret"]["goals"]
+    topic = next(ref for ref in values if ref != "refs/heads/main")
+
+    left = score(8, *reference(8), f"cd repo; git update-ref {topic} {topic}@{{1}}")
+
+    assert left == pytest.approx((0.1 + 0.3 + 0.45) / 2, abs=2e-6)
 
 
 def test_a_large_object_is_no_reason_to_wait() -> None:

@@ -67,7 +67,7 @@ def lost(world, mode, count, twist=None, draft=False):
         "wanted": [
             f"{want}, in their order, each with its message, its changes, its author and its "
             f"author date.{twist.wanted()}",
-            "`main` is checked out." if mode == "branch" else "",
+            "`main` is checked out.",
         ],
         "goals": {ref: goal[-1]},
         "anchors": anchors,
@@ -411,8 +411,8 @@ def secret(world, mode, count, removed=False):
     world.refs["refs/tags/v0.3"] = world.store.tag(late, "v0.3", text, tagger, when)
     goals["refs/tags/v0.3"] = new[late]
     return {
-        "story": f"A password got into the repository{twist.where()}, in more than one commit, and "
-        "from there into branches and tags.",
+        "story": f"A password got into the repository{twist.where()}. Several commits hold it, and "
+        "with them branches and tags.",
         "wanted": [
             "The password can be reached from no ref of any kind (branches, tags, and whatever "
             "tools leave as a backup, such as `refs/original`), in no commit, file or message. "
