@@ -17,7 +17,7 @@ from deepgym_gym import limits, loop
 from deepgym_gym.actions import Action, Observation
 from deepgym_gym.client import MAX_REJECTED
 from deepgym_gym.definition import MultiTurnEnvironment
-from deepgym_gym.errors import DefinitionError, SessionClosedError
+from deepgym_gym.errors import ActionError, DefinitionError, SessionClosedError
 from deepgym_gym.render import Terminal
 from deepgym_gym.results import ErrorType
 from deepgym_gym.sandbox.backends import NAMES, get_backend
@@ -73,9 +73,10 @@ class SandboxEnv(gymnasium.Env[dict[str, Any], ActionLike]):
 
     **Failures are data.** `step` does not raise for what a sandbox, a verifier or the agent did:
     `info` says what happened and whether the reward may be used. An action that is rejected (of a
-    type that is not allowed, malformed, with a path that leads outside, ...) is answered with an
-    observation that begins with `[rejected]`, reward 0.0 and the reason in `info["action_error"]`,
-    and the episode goes on; the 20th in a row truncates it. A broken call does raise.
+    type that is not allowed, malformed, with a path that leads outside, ...) raises `ActionError`,
+    and the episode goes on. With `rejected="observe"` the agent is told instead, for loops that an
+    agent's slip must not end: an observation that begins with `[rejected]`, reward 0.0 and the
+    reason in `info["action_error"]`; the 20th in a row truncates the episode.
 
     **info** has the same keys at each step and after `reset`:
 
@@ -96,6 +97,7 @@ class SandboxEnv(gymnasium.Env[dict[str, Any], ActionLike]):
         variant: play this one at each reset, unless its options say otherwise.
         render_mode: None, `ansi` or `rgb_array` (needs Pillow, the extra `render`).
         reward: `episode`, `final` or `step`, see `RewardMode`.
+        rejected: what becomes of a rejected action: `raise` or `observe`.
 
     Raises:
         DefinitionError: an argument is none of these. Nothing has been started.
@@ -116,6 +118,7 @@ class SandboxEnv(gymnasium.Env[dict[str, Any], ActionLike]):
         variant: int | None = None,
         render_mode: str | None = None,
         reward: str = "episode",
+        rejected: str = "raise",
     ) -> None:
         if not isinstance(source, MultiTurnEnvironment) and not hasattr(source, "definition"):
             raise DefinitionError(
@@ -134,10 +137,13 @@ class SandboxEnv(gymnasium.Env[dict[str, Any], ActionLike]):
             raise DefinitionError(
                 f"reward: expected one of {', '.join(RewardMode)}, got {reward!r}"
             )
+        if rejected not in ("raise", "observe"):
+            raise DefinitionError(f"rejected: expected raise or observe, got {rejected!r}")
         self._source = source
         self._backend = backend
         self._variant = None if variant is None else _checked_variant(variant)
         self._reward = RewardMode(reward)
+        self._tells_rejections = rejected == "observe"
         self.render_mode = render_mode
         self._session: Session | None = None
         self._task = ""
@@ -215,14 +221,19 @@ class SandboxEnv(gymnasium.Env[dict[str, Any], ActionLike]):
             info: see the class.
 
         Raises:
-            ActionError: the action is neither a dict, an `Action` nor a string.
+            ActionError: the action was rejected, and the episode goes on (with `rejected="observe"`
+                only if it is neither a dict, an `Action` nor a string).
             ResetNeeded: there is no episode.
             SessionClosedError: the episode is over, or was closed from another thread.
         """
         session = self._live_session()
         parsed, rejection = parsed_action(action)
-        last_chance = self._rejected + 1 >= MAX_REJECTED
+        if rejection is not None and not self._tells_rejections:
+            raise ActionError(rejection)
+        last_chance = self._tells_rejections and self._rejected + 1 >= MAX_REJECTED
         turn = loop.run(advance(session, parsed, rejection, last_chance=last_chance))
+        if turn.rejection and turn.result is None and not self._tells_rejections:
+            raise ActionError(turn.rejection)
         self._rejected = self._rejected + 1 if turn.rejection else 0
         self._terminal.add(parsed or str(action), turn.observation.content)
         if turn.result is None:

@@ -10,7 +10,12 @@ import pytest
 
 from deepgym_gym.client import MAX_REJECTED
 from deepgym_gym.env import SandboxEnv
-from deepgym_gym.errors import ProviderError, SandboxUnavailableError, SessionClosedError
+from deepgym_gym.errors import (
+    ActionError,
+    ProviderError,
+    SandboxUnavailableError,
+    SessionClosedError,
+)
 from deepgym_gym.sandbox.backends import get_backend
 from deepgym_gym.sandbox.base import Sandbox, SandboxSpec
 from tests.gym.worlds import DONE, HELLO, kill_sandboxes, notes
@@ -33,8 +38,13 @@ def make() -> Iterator[Make]:
     """Make environments that have been reset and are closed at the test's end."""
     made: list[SandboxEnv] = []
 
-    def make_one(backend: str = "namespace", reward: str = "episode", **fields: Any) -> SandboxEnv:
-        env = SandboxEnv(notes(**fields), backend=backend, reward=reward)
+    def make_one(
+        backend: str = "namespace",
+        reward: str = "episode",
+        rejected: str = "observe",
+        **fields: Any,
+    ) -> SandboxEnv:
+        env = SandboxEnv(notes(**fields), backend=backend, reward=reward, rejected=rejected)
         made.append(env)
         env.reset(seed=0)
         return env
@@ -88,6 +98,39 @@ def test_rejected_action_is_told_and_the_episode_goes_on(
     assert after[0]["content"] == "written\n"
     assert after[4]["action_error"] is None
     assert env.step(DONE)[1] == 1.0
+
+
+@pytest.mark.parametrize(
+    "action",
+    [
+        {"action_type": "code", "content": "open('ran', 'w')"},
+        {"action_type": "fly"},
+        {"action_type": "write_file", "path": "../x", "content": ""},
+        {"action_type": "write_file", "path": "folder", "content": ""},
+        "nonsense",
+        7,
+    ],
+    ids=lambda value: ascii(value)[:40],
+)
+def test_rejected_action_raises_by_default_and_the_episode_goes_on(make: Make, action: Any) -> None:
+    env = make(rejected="raise", allowed_actions=["bash", "write_file", "done"])
+    env.step({"action_type": "bash", "content": "mkdir folder"})
+
+    with pytest.raises(ActionError):
+        env.step(action)
+
+    assert env.step({"action_type": "bash", "content": "ls"})[0]["content"] == "folder\n"
+    env.step(HELLO)
+    assert env.step(DONE)[1:3] == (1.0, True)
+
+
+def test_rejected_write_that_uses_up_the_last_step_ends_the_episode(make: Make) -> None:
+    env = make(rejected="raise", max_steps=2)
+    env.step({"action_type": "bash", "content": "mkdir folder; echo hello > notes.txt"})
+
+    step = env.step({"action_type": "write_file", "path": "folder", "content": ""})
+
+    assert summary(step) == (1.0, False, True, True, True, None)
 
 
 def test_rejection_that_quotes_megabytes_is_cut(make: Make) -> None:

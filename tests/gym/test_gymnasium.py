@@ -97,7 +97,7 @@ def made(mode: str) -> VectorEnv[Any, Any, Any]:
 
 @pytest.mark.parametrize("mode", ["sync", "async"])
 def test_episodes_run_side_by_side(mode: str) -> None:
-    env = made(mode)
+    env = gymnasium.make_vec(INLINE, num_envs=2, vectorization_mode=mode, rejected="observe")
 
     try:
         observations, infos = env.reset(seed=7)

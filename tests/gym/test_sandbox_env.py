@@ -77,7 +77,7 @@ def test_episode_that_is_done_ends_with_the_score(make: Make, backend: str, done
 
 
 def test_info_has_the_same_keys_and_types_throughout(make: Make) -> None:
-    env = make(notes(step_verifier_code=STEP))
+    env = make(notes(step_verifier_code=STEP), rejected="observe")
 
     infos = [
         env.reset(seed=1)[1],
@@ -453,7 +453,7 @@ def test_definition_is_no_copy_and_never_changed(make: Make) -> None:
 
 
 def test_ansi_shows_what_happened_and_none_of_the_agents_codes(make: Make) -> None:
-    env = make(render_mode="ansi")
+    env = make(render_mode="ansi", rejected="observe")
     env.reset()
     env.step({"action_type": "bash", "content": "printf '\\033[31mred\\n'"})
     env.step("nonsense")
