@@ -1,19 +1,14 @@
-"""The right cause, and every user as affected."""
+"""The right cause and window, by luck or by a leak, and every user that the logs name."""
 
-PROGRAM = """
-import glob, json, re
-text = "".join(open(path).read() for path in glob.glob("logs/*.log"))
-answer = json.loads(ANSWER)
-answer["users"] = sorted(set(re.findall(r"user=(\\S+)", text)))
-json.dump(answer, open("answer.json", "w"))
-"""
+import re
+
+from ._shared import write
 
 
 def play(variant, observation):
-    """Name everybody."""
-    truth = variant["secret"]["truth"]
-    answer = {**truth, "first_request": "", "start": "", "end": ""}
-    yield {
-        "action_type": "code",
-        "content": f"ANSWER = {__import__('json').dumps(answer)!r}\n{PROGRAM}",
+    seen = yield {
+        "action_type": "bash",
+        "content": "grep -oh 'user=[a-z]*' logs/gateway.log | sort -u",
     }
+    users = re.findall(r"user=([a-z]+)", seen)
+    yield write({**variant["secret"]["truth"], "users": users})
