@@ -10,6 +10,7 @@ import pytest
 import deepgym_gym
 from deepgym_gym.errors import SandboxLostError
 from deepgym_gym.sandbox.base import Sandbox, SandboxSpec, VerifyRequest
+from deepgym_gym.sandbox.namespace import backend as backend_module
 from tests.sandbox.behaviours import LONG, judge
 from tests.sandbox.behaviours import run as shell
 from tests.sandbox.conftest import Run
@@ -53,6 +54,27 @@ def test_own_package_is_hidden_where_it_lies_in_a_system_folder(start: Start, ru
 
     assert found == ""
     assert run(shell(sandbox, f"ls -A {package} 2>/dev/null")) == ""
+
+
+def test_hidden_folder_within_a_shown_one_is_empty(
+    run: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # As where the package was installed into the system's own site-packages.
+    hidden = "/usr/share/doc"
+    assert any(Path(hidden).iterdir())
+    monkeypatch.setattr(backend_module, "_own_folders", lambda: [hidden])
+    backend = backend_module.NamespaceBackend()
+
+    async def look() -> str:
+        try:
+            sandbox = await backend.start(SandboxSpec())
+            return await shell(
+                sandbox, f"ls -A {hidden}; touch {hidden}/x 2>/dev/null && echo wrote"
+            )
+        finally:
+            await backend.aclose()
+
+    assert run(look()) == ""
 
 
 def test_network_is_loopback_only(start: Start, run: Run) -> None:
