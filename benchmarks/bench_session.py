@@ -181,7 +181,7 @@ def show(report: dict[str, object]) -> None:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser = argparse.ArgumentParser(description="What a session costs.")
     parser.add_argument("--runs", type=int, default=150, help="runs of each operation")
     parser.add_argument("--live", type=int, default=1000, help="sessions live at once")
     parser.add_argument("--json", type=Path, help="also write the report here")
