@@ -52,8 +52,18 @@ class _Face:
 
     @property
     def truncated(self) -> bool:
-        """Whether a limit, or a failure that is not the agent's, ended the episode."""
+        """Whether a limit, its caller, or a failure not the agent's ended the episode."""
         return self._session.truncated
+
+    @property
+    def acted(self) -> bool:
+        """Whether an action of the agent may have run in the sandbox."""
+        return self._session.acted
+
+    @property
+    def step_number(self) -> int:
+        """The number of the last step, 0 before the first."""
+        return self._session.step_number
 
     @property
     def trajectory(self) -> Trajectory:

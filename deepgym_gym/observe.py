@@ -1,6 +1,7 @@
 """Turning what a command did into what the agent reads, and finding its word that it is done."""
 
 import asyncio
+import codecs
 import json
 from collections.abc import Iterator
 from typing import Any, Final, NamedTuple
@@ -52,7 +53,6 @@ def text_of(data: bytes) -> str:
 
 def content_of(result: ExecResult, timeout_s: float, output_bytes: int) -> str:
     """The observation of a command: its output, then what there is to say about it, a line each."""
-    # A cut may have gone through a character; its bytes belong to no text.
     parts = [
         _kept(result.stdout, result.stdout_dropped),
         _kept(result.stderr, result.stderr_dropped),
@@ -75,20 +75,9 @@ def content_of(result: ExecResult, timeout_s: float, output_bytes: int) -> str:
 
 
 def _kept(data: bytes, dropped: int) -> str:
-    if not dropped:
-        return text_of(data)
-    return data.decode("utf-8", "ignore" if _cut_inside(data) else "replace")
-
-
-def _cut_inside(data: bytes) -> bool:
-    """Whether the data is valid UTF-8 but for a character that its end cuts through."""
-    for back in range(1, min(4, len(data)) + 1):
-        try:
-            data[: len(data) - back].decode("utf-8")
-        except UnicodeDecodeError:
-            continue
-        return True
-    return False
+    # With more to come, as it would have, the decoder keeps back the bytes of a character that the
+    # limit cut.
+    return codecs.getincrementaldecoder("utf-8")("replace").decode(data, final=not dropped)
 
 
 def _joined(parts: list[str]) -> str:

@@ -10,7 +10,7 @@ import time
 from collections.abc import Callable
 from typing import Any, Self
 
-from deepgym_gym import limits
+from deepgym_gym import limits, waiting
 from deepgym_gym.acting import Deed, act
 from deepgym_gym.actions import Action, ActionType, Observation, parse_action
 from deepgym_gym.definition import MultiTurnEnvironment
@@ -273,7 +273,7 @@ class Session(Progress):
 
     async def _locked_in_time(self) -> bool:
         try:
-            async with asyncio.timeout(limits.CLOSE_TIMEOUT_S / 2):
+            async with asyncio.timeout(waiting.PATIENCE_S):
                 return await self._lock.acquire()
         except TimeoutError:
             return False

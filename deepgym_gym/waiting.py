@@ -20,6 +20,11 @@ _log = logging.getLogger(__name__)
 # Seconds beyond an operation's own time limit: a verifier's box may have to be made first, which is
 # a start, and both its beginning and its end take an answer.
 SLACK_S: Final = limits.START_TIMEOUT_S + 2 * limits.REPLY_GRACE_S
+# How many seconds closing waits for a running call to return, before it ends the sandbox under it
+# and after.
+PATIENCE_S: Final = limits.CLOSE_TIMEOUT_S / 2
+# A backend's `stop` is given up after so many seconds: a little more than its own bound.
+STOP_S: Final = 1.2 * limits.CLOSE_TIMEOUT_S
 
 
 async def within(timeout_s: float, call: Awaitable[T]) -> T:
@@ -61,8 +66,7 @@ async def end_sandbox(sandbox: Sandbox | None) -> None:
 
 async def _stopped(sandbox: Sandbox) -> None:
     try:
-        # A little more than a backend's own bound.
-        async with asyncio.timeout(1.2 * limits.CLOSE_TIMEOUT_S):
+        async with asyncio.timeout(STOP_S):
             await sandbox.stop()
     except Exception:
         _log.exception("sandbox %s: ending it failed; its owner's exit will end it", sandbox.id)

@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from deepgym_gym import waiting
 from deepgym_gym.errors import SandboxLostError, SessionClosedError, SessionStateError
 from deepgym_gym.session import Session, SessionState
 from tests.episode.scripted import BASH, CODE, environment, opened, run, waiting_for
@@ -14,8 +15,9 @@ from tests.fakes import FakeBackend, FakeSandbox, Hang, judged, ran
 
 @pytest.fixture
 def impatient(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Closing waits 10 ms for a running call."""
-    monkeypatch.setattr("deepgym_gym.limits.CLOSE_TIMEOUT_S", 0.02)
+    """Closing waits 10 ms for a running call, and as long for the sandbox."""
+    monkeypatch.setattr(waiting, "PATIENCE_S", 0.01)
+    monkeypatch.setattr(waiting, "STOP_S", 0.01)
 
 
 def test_calls_queue_up_in_order() -> None:

@@ -197,7 +197,7 @@ def test_cancelled_start_leaves_nothing() -> None:
 def test_close_ends_a_start_that_does_not_return(
     phase: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("deepgym_gym.limits.CLOSE_TIMEOUT_S", 0.02)
+    monkeypatch.setattr(waiting, "PATIENCE_S", 0.01)
     hang = Hang()
     sandbox = FakeSandbox(hang)
     backend = FakeBackend(hang if phase == "creating" else sandbox, FakeSandbox())
@@ -220,7 +220,7 @@ def test_close_ends_a_start_that_does_not_return(
 
 
 def test_close_between_two_tries_makes_no_other_sandbox(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("deepgym_gym.limits.CLOSE_TIMEOUT_S", 0.02)
+    monkeypatch.setattr(waiting, "PATIENCE_S", 0.01)
     backend = FakeBackend(ProviderError("no network"), FakeSandbox())
     session = Session(environment(), backend)
 
