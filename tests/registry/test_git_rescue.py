@@ -224,11 +224,11 @@ def test_hostile_git_folder_changes_nothing(command: str) -> None:
         "git repack -adq; mkdir ../store; mv .git/objects/pack ../store/; "
         "echo /work/store > .git/objects/info/alternates",
         # A pack of zeros, and more objects than a history of this size can have.
-        "git repack -adq; for f in .git/objects/pack/*.pack; do chmod 600 $f; "
+        "git repack -adq; for f in .git/objects/pack/*.pack; do chmod 644 $f; "
         "head -c 60000000 /dev/zero > $f; done",
         "mkdir -p .git/objects/00; cd .git/objects/00; for n in $(seq 10000 31000); do "
         "echo > $n; done 2> /dev/null",
-        "find .git/objects -type f | while read f; do chmod 600 $f; echo x > $f; done",
+        "find .git/objects -type f | while read f; do chmod 644 $f; echo x > $f; done",
         "find .git/objects -type f | while read f; do rm $f; mkfifo $f; done",
         "mkdir ../s; for f in $(find .git/objects -type f); do mv $f ../s/${f##*/}; "
         "ln -s $(realpath ../s)/${f##*/} $f; done",
@@ -247,7 +247,7 @@ def test_objects_are_what_their_names_say() -> None:
         "cd repo; f=$(git rev-parse HEAD); g=$(git rev-parse v0.1)\n"
         "p=.git/objects/$(echo $f | cut -c1-2)/$(echo $f | cut -c3-)\n"
         "q=.git/objects/$(echo $g | cut -c1-2)/$(echo $g | cut -c3-)\n"
-        "chmod 600 $p; cp $q $p"
+        "chmod 644 $p; cp $q $p"
     )
 
     assert score(LOST, RESCUE, swap) == 0.0
@@ -259,7 +259,7 @@ def test_a_file_under_a_forged_name_is_no_part_of_the_history() -> None:
         "cd repo; f=$(git rev-parse HEAD:README.md); g=$(git rev-parse HEAD:contents.txt)\n"
         "p=.git/objects/$(echo $f | cut -c1-2)/$(echo $f | cut -c3-)\n"
         "q=.git/objects/$(echo $g | cut -c1-2)/$(echo $g | cut -c3-)\n"
-        "chmod 600 $p; cp $q $p"
+        "chmod 644 $p; cp $q $p"
     )
 
     # Two of three files are right, both commits bring what they should, in no whole history.
