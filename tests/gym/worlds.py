@@ -57,7 +57,9 @@ def kill_sandboxes() -> None:
     """End what this process's warden runs, and not the warden, as an outage would."""
     for warden in children(os.getpid()):
         for supervisor in children(warden):
-            os.kill(supervisor, signal.SIGKILL)
+            # Some are short-lived helpers that end by themselves.
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(supervisor, signal.SIGKILL)
 
 
 def children(parent: int) -> list[int]:
