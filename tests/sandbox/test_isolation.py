@@ -2,6 +2,7 @@
 
 import os
 import socket
+import tempfile
 from collections.abc import Callable
 from pathlib import Path
 
@@ -9,6 +10,7 @@ import pytest
 
 import deepgym_gym
 from deepgym_gym.errors import SandboxLostError
+from deepgym_gym.sandbox import interpreter
 from deepgym_gym.sandbox.base import Sandbox, SandboxSpec, VerifyRequest
 from deepgym_gym.sandbox.namespace import backend as backend_module
 from tests.sandbox.behaviours import LONG, judge
@@ -75,6 +77,32 @@ def test_hidden_folder_within_a_shown_one_is_empty(
             await backend.aclose()
 
     assert run(look()) == ""
+
+
+def test_interpreter_in_a_home_folder_is_shown_by_itself(
+    run: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # As with pyenv, conda or uv where the system's Python is too old. Only its owner may enter the
+    # folder above, which in the box is nobody.
+    with tempfile.TemporaryDirectory(dir=Path.home()) as home:
+        prefix = Path(home, "python")
+        prefix.mkdir()
+        (prefix / "shown").write_text("seen")
+        Path(home, "other").write_text("private")
+        chosen = interpreter.choose()._replace(prefix=str(prefix))
+        monkeypatch.setattr(interpreter, "choose", lambda: chosen)
+        backend = backend_module.NamespaceBackend()
+
+        async def look() -> str:
+            try:
+                sandbox = await backend.start(SandboxSpec())
+                return await shell(
+                    sandbox, f"ls {home}; cat {prefix}/shown; touch {prefix}/x 2>/dev/null"
+                )
+            finally:
+                await backend.aclose()
+
+        assert run(look()) == "python\nseen"
 
 
 def test_network_is_loopback_only(start: Start, run: Run) -> None:

@@ -85,6 +85,15 @@ class Box(NamedTuple):
     channel: int
     lifeline: int
     launcher: int = -1
+    # Descriptors of the shown folders, opened while this process could still pass the folders above
+    # them: an interpreter may lie in a home folder that only its owner may enter.
+    shown: tuple[tuple[str, int], ...] = ()
+
+
+def open_shown(layout: Layout) -> tuple[tuple[str, int], ...]:
+    """Open the folders that are to be shown, in this process's own mount namespace."""
+    flags = os.O_PATH | os.O_DIRECTORY | os.O_CLOEXEC
+    return tuple((path, os.open(path, flags)) for path in layout.binds)
 
 
 def run_agent_box(box: Box) -> None:
@@ -223,8 +232,11 @@ def _build_root(box: Box) -> None:
     os.mkdir(PRIVATE)
     os.mkdir(HOME)
     os.symlink("/tmp", "/var/tmp")  # noqa: S108
-    for path in box.layout.binds:
-        _show(path)
+    for path, fd in box.shown:
+        os.fchdir(fd)
+        _show(path, source=".")
+        os.close(fd)
+    os.chdir("/")
     for name in _SYSTEM_LINKS:
         if os.path.islink(f"{_HOST}/{name}"):
             os.symlink(os.readlink(f"{_HOST}/{name}"), f"/{name}")
@@ -256,9 +268,9 @@ def _build_root(box: Box) -> None:
     _limit_shared_memory(box.spec["shm_mb"])
 
 
-def _show(path: str) -> None:
+def _show(path: str, source: str = "") -> None:
     """Show a folder or file of the host, read-only, at its own place."""
-    source = _HOST + path
+    source = source or _HOST + path
     if os.path.isdir(source):
         os.makedirs(path, exist_ok=True)
     else:

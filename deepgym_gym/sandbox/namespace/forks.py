@@ -189,8 +189,9 @@ class Forks:
         os.close(gate)
         if self._cgroups:
             self._cgroups.enter(name)
+        shown = boxes.open_shown(self._layout)
         self._enter_user()
-        boxes.run_agent_box(self._box(slot, spec, channel, lifeline))
+        boxes.run_agent_box(self._box(slot, spec, channel, lifeline)._replace(shown=shown))
 
     def _sibling_box(
         self,
