@@ -1,7 +1,8 @@
 """Is the summary right, line by line?
 
-Parts: rows 0.6 (the share of right groups, nothing below half), totals 0.2 (the last line), order
-0.1 and schema 0.1; the last three count only with right rows. A changed input halves what is left.
+Parts: rows 0.3 and amounts 0.4 (by the share of names with the right number and the right amount,
+nothing below half, and a wrong name costs as much as a missing one); schema, order and last 0.1
+each, which count only where one of the first two gives something. A changed input halves all.
 """
 
 import csv
@@ -10,9 +11,11 @@ import io
 import json
 import os
 import stat
+from collections import Counter
 
 LIMIT = 1 << 20
 INPUT_LIMIT = 8 << 20
+MOST_LINES = 2000
 
 
 def read_plain(path, limit):
@@ -33,40 +36,58 @@ def read_plain(path, limit):
 
 
 def lines_of(data):
-    """Return the cells of each line, or None if it is no CSV text."""
+    """Return (text, cells of each line that is not empty), or None if it is no CSV text."""
     try:
         text = data.decode("utf-8")
-        return [line for line in csv.reader(io.StringIO(text, newline="")) if line]
+        return text, [line for line in csv.reader(io.StringIO(text, newline="")) if line]
     except (UnicodeDecodeError, csv.Error):
         return None
 
 
+def amount(text):
+    """Return an amount's text; minus nothing is nothing."""
+    return text[1:] if text.startswith("-") and not text.strip("-0.") else text
+
+
+def share(right, given, wanted):
+    """Return the share of right names, 0 below half."""
+    part = right / max(given, wanted)
+    return part if part >= 0.5 else 0.0
+
+
 def judge(params):
     """Return (parts, details)."""
-    parts = {"schema": 0.0, "rows": 0.0, "totals": 0.0, "order": 0.0}
+    parts = {"rows": 0.0, "amounts": 0.0, "schema": 0.0, "order": 0.0, "last": 0.0}
     data = read_plain("summary.csv", LIMIT)
     if data is None:
         return parts, "summary.csv is no regular file of a reasonable size"
-    lines = lines_of(data)
-    if not lines:
+    read = lines_of(data)
+    if not read or not read[1] or len(read[1]) > MOST_LINES:
         return parts, "summary.csv is no CSV text"
-    expected = params["summary"]
-    groups, total = expected[:-1], expected[-1]
-    body = lines[1:] if lines[0] == params["header"] else lines
-    given = [line for line in body if line and line[0] != "TOTAL"]
-    right = [line for line in groups if given.count(line) == 1]
-    # A wrong line costs as much as a missing one: answering everything earns nothing.
-    share = len(right) / max(len(groups), len(given), 1)
-    if share < 0.5:
-        return parts, f"{len(right)} of {len(groups)} groups are right"
-    parts["rows"] = 0.6 * share
-    if lines[0] == params["header"] and all(len(line) == 3 for line in lines):
+    text, lines = read
+    header, (*groups, last) = params["header"], params["summary"]
+    given = lines[1:] if lines[0] == header else lines
+    given = [line for line in given if line[0] != "TOTAL"]
+    names = [line[0] for line in given]
+    # A name that comes twice is never right.
+    times = Counter(names)
+    once = {line[0]: line for line in given if len(line) == 3 and times[line[0]] == 1}
+    counted = sum(once.get(name, ["", ""])[1] == rows for name, rows, _ in groups)
+    summed = sum(amount(once.get(name, ["", "", ""])[2]) == value for name, _, value in groups)
+    parts["rows"] = 0.3 * share(counted, len(given), len(groups))
+    parts["amounts"] = 0.4 * share(summed, len(given), len(groups))
+    details = f"of {len(groups)} names {counted} have the right rows, {summed} the right amount"
+    if not parts["rows"] and not parts["amounts"]:
+        return parts, details
+    plain = "\r" not in text and text.endswith("\n") and "\n\n" not in text
+    if plain and lines[0] == header and all(len(line) == 3 for line in lines):
         parts["schema"] = 0.1
-    if lines[-1] == total and sum(line[0] == "TOTAL" for line in lines) == 1:
-        parts["totals"] = 0.2
-    if [line[0] for line in given] == [line[0] for line in groups]:
+    if names == [line[0] for line in groups]:
         parts["order"] = 0.1
-    details = f"{len(right)} of {len(groups)} groups are right"
+    if [*lines[-1][:2], amount(lines[-1][-1])] == last and sum(
+        line[0] == "TOTAL" for line in lines
+    ) == 1:
+        parts["last"] = 0.1
     changed = [
         path
         for path, digest in params["inputs"].items()

@@ -1,66 +1,93 @@
-"""Looks at the forms, then computes the summary from the files by the task's rules."""
+"""Look at the files, then compute the summary from them by the rules of the task."""
 
 import json
 
-PROGRAM = """
-import csv, datetime, decimal, io, json
+LOOK = "ls -l data; cat data/FORMS.txt; for f in data/*.csv; do echo; head -c 400 $f; done"
+PROGRAM = r"""
+import csv, datetime, decimal, json, os
 from decimal import Decimal
 
 rules = json.loads(RULES)
 subject = rules["subject"]
+
+
+def table(path):
+    if not os.path.exists(path):
+        return []
+    with open(path, encoding="utf-8", newline="") as file:
+        return list(csv.DictReader(file))
+
+
+other_names = {row["other"]: row["name"] for row in table("data/names.csv")}
+monthly = {(row["unit"], row["month"]): row["rate"] for row in table("data/rates.csv")}
+
+
+def rows_of(number, encoding, separator, mark, thousands, dates, end):
+    # Rows as they stand there, without lines that are none: (id, day, status, name, amount, unit).
+    path = f"data/{subject['id']}s-{number}.csv"
+    with open(path, encoding=encoding, newline="") as file:
+        lines = [cells for cells in csv.reader(file, delimiter=separator) if cells]
+    header = [name.strip().lower() for name in lines[0]]
+    for cells in lines:
+        if cells[0].startswith("#") or [name.strip().lower() for name in cells] == header:
+            continue
+        row = dict(zip(header, cells))
+        if row[subject["id"]] == "SUBTOTAL":
+            continue
+        name = row[subject["key"]].strip().lower()
+        amount = row[subject["amount"]].strip()
+        if amount not in ("", "n/a", "-", "?"):
+            sign = -1 if amount.startswith("(") else 1
+            amount = amount.strip("()").replace(thousands, "").replace(mark, ".")
+            amount = sign * Decimal(amount)
+        else:
+            amount = None
+        day = datetime.datetime.strptime(row["date"], dates).date().isoformat()
+        yield (row[subject["id"]], day, row["status"].lower(), other_names.get(name, name),
+               amount, row["unit"])
+
+
 kept = {}
-for number, (encoding, separator, mark, dates) in enumerate(rules["forms"], 1):
-    with open(f"data/{subject['id']}s-{number}.csv", encoding=encoding, newline="") as file:
-        table = csv.reader(file, delimiter=separator)
-        header = [name.strip().lower() for name in next(table)]
-        for cells in table:
-            row = dict(zip(header, cells))
-            day = datetime.datetime.strptime(row["date"], dates).date().isoformat()
-            if not rules["start"] <= day <= rules["end"]:
-                continue
-            amount = row[subject["amount"]].replace(mark, ".")
-            if row["status"].lower() in subject["excluded"] or not amount:
-                continue
-            key = row[subject["id"]]
-            if key in kept:
-                if rules["duplicates"] == "first":
-                    continue
-                if rules["duplicates"] == "newest" and day < kept[key][0]:
-                    continue
-            value = Decimal(amount) * Decimal(subject["units"][row["unit"]])
-            kept[key] = (day, row[subject["key"]].strip().lower(), value)
+for number, form in enumerate(rules["forms"], 1):
+    for key, day, status, name, amount, unit in rows_of(number, *form):
+        if not rules["start"] <= day <= rules["end"]:
+            continue
+        if status in subject["excluded"] or amount is None:
+            continue
+        if key in kept and rules["duplicates"] == "first":
+            continue
+        if key in kept and rules["duplicates"] == "newest" and day < kept[key][0]:
+            continue
+        rate = monthly[unit, day[:7]] if monthly else rules["rates"][unit]
+        kept[key] = (day, name, amount * Decimal(rate))
 
 step = Decimal(1).scaleb(-rules["places"])
-mode = {"up": decimal.ROUND_HALF_UP, "even": decimal.ROUND_HALF_EVEN, "down": decimal.ROUND_DOWN}[
-    rules["rounding"].split("-")[1]
-]
+modes = {"up": "ROUND_HALF_UP", "even": "ROUND_HALF_EVEN", "down": "ROUND_DOWN"}
+when, how = rules["rounding"].split("-")
 groups = {}
 for _, name, value in kept.values():
-    if rules["rounding"].startswith("row"):
-        value = value.quantize(step, mode)
-    count, total = groups.get(name, (0, Decimal(0)))
-    groups[name] = (count + 1, total + value)
-everything = (sum(c for c, _ in groups.values()), sum(t for _, t in groups.values()))
-order = {
-    "name": lambda name: name,
-    "rows": lambda name: (-groups[name][0], name),
-    "total": lambda name: (-groups[name][1].quantize(step, mode), name),
-}[rules["order"]]
+    value = value.quantize(step, modes[how]) if when == "row" else value
+    groups.setdefault(name, []).append(value)
+
+
+def line(name, values):
+    result = {"total": sum, "largest": max, "average": lambda v: sum(v) / len(v)}
+    return name, len(values), result[rules["aggregate"]](values).quantize(step, modes[how])
+
+
+order = {"name": lambda c: c[0], "rows": lambda c: (-c[1], c[0]), "value": lambda c: (-c[2], c[0])}
+lines = sorted((line(*item) for item in groups.items()), key=order[rules["order"]])
+lines.append(line("TOTAL", [value for values in groups.values() for value in values]))
 with open("summary.csv", "w", encoding="utf-8", newline="") as file:
-    out = csv.writer(file, lineterminator="\\n")
-    out.writerow([subject["key"], "rows", "total"])
-    for name in sorted(groups, key=order):
-        out.writerow([name, groups[name][0], groups[name][1].quantize(step, mode)])
-    out.writerow(["TOTAL", everything[0], everything[1].quantize(step, mode)])
+    out = csv.writer(file, lineterminator="\n")
+    out.writerow([subject["key"], "rows", rules["aggregate"]])
+    out.writerows(lines)
 """
 
 
 def play(variant, observation):
-    """Act as a capable agent would."""
-    yield {
-        "action_type": "bash",
-        "content": "cat data/FORMS.txt; ls -l data; head -c 300 data/*.csv",
-    }
-    program = f"RULES = {json.dumps(variant['secret']['rules'])!r}\n{PROGRAM}"
-    yield {"action_type": "code", "content": program}
+    yield {"action_type": "bash", "content": LOOK}
+    # The rules as a reader of the task and of FORMS.txt knows them.
+    rules = json.dumps(variant["secret"]["rules"])
+    yield {"action_type": "code", "content": f"RULES = {rules!r}\n{PROGRAM}"}
     yield {"action_type": "bash", "content": "cat summary.csv"}

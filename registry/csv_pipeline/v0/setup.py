@@ -5,4 +5,5 @@ os.mkdir("data")
 for path, text in PARAMS.items():
     with open(path, "wb") as file:
         file.write(base64.b64decode(text))
-print("\n".join(sorted(PARAMS)))
+with open("data/FORMS.txt", encoding="utf-8") as file:
+    print("\n".join([*sorted(PARAMS), "", file.read()]), end="")

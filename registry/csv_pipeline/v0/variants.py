@@ -1,282 +1,286 @@
 """What varies: the subject, the files' forms, the dirt, and the rules of the summary.
 
+Easy: one file, little dirt. Medium: two or three files in different forms, with marks for
+thousands, quoted names, comments and subtotals. Hard: four or five files, amounts below zero,
+headers within the data, other names for some groups, and rates that change by the month.
+
 The truth is computed here from clean rows; the files are those rows, made dirty.
 """
 
 import base64
 import datetime
 import hashlib
+import json
 import random
 from decimal import ROUND_DOWN, ROUND_HALF_EVEN, ROUND_HALF_UP, Decimal
+from functools import lru_cache
 
-SUBJECTS = [
-    {
-        "things": "web shop orders",
-        "id": "order",
-        "key": "region",
-        "amount": "amount",
-        "base": "EUR",
-        "units": {"EUR": "1", "USD": "0.92", "GBP": "1.17", "SEK": "0.088"},
-        "names": ["north", "south", "east", "west", "île-de-france", "zürich", "são paulo"],
-        "excluded": ["cancelled", "test"],
-    },
-    {
-        "things": "freight waybills",
-        "id": "waybill",
-        "key": "depot",
-        "amount": "weight",
-        "base": "kg",
-        "units": {"kg": "1", "g": "0.001", "t": "1000", "lb": "0.45359237"},
-        "names": ["aarhus", "bremen", "cádiz", "dunkirk", "esbjerg", "gävle", "køge"],
-        "excluded": ["returned", "void"],
-    },
-    {
-        "things": "energy meter readings",
-        "id": "reading",
-        "key": "site",
-        "amount": "energy",
-        "base": "kWh",
-        "units": {"kWh": "1", "Wh": "0.001", "MWh": "1000", "MJ": "0.2777777778"},
-        "names": ["mill", "harbour", "school", "bakery", "depot", "brücke", "café"],
-        "excluded": ["faulty", "estimated"],
-    },
-    {
-        "things": "gifts to a charity",
-        "id": "gift",
-        "key": "campaign",
-        "amount": "amount",
-        "base": "CHF",
-        "units": {"CHF": "1", "EUR": "0.95", "USD": "0.88", "JPY": "0.0059"},
-        "names": ["spring", "wells", "reading aloud", "forêt", "night bus", "señales", "roof"],
-        "excluded": ["refunded", "pledge"],
-    },
-]
-FORMS = [
-    # encoding, separator, decimal mark, date format
-    ("utf-8", ",", ".", "%Y-%m-%d"),
-    ("cp1252", ";", ",", "%d.%m.%Y"),
-    ("utf-8-sig", ";", ",", "%d/%m/%Y"),
-    ("utf-16", "\t", ".", "%m/%d/%Y"),
-    ("latin-1", "|", ".", "%Y%m%d"),
-]
-SEPARATORS = {",": "comma", ";": "semicolon", "\t": "tab", "|": "vertical bar"}
-DATE_WORDS = {
-    "%Y-%m-%d": "year-month-day, as 2024-03-31",
-    "%d.%m.%Y": "day.month.year, as 31.03.2024",
-    "%d/%m/%Y": "day/month/year, as 31/03/2024",
-    "%m/%d/%Y": "month/day/year, as 03/31/2024",
-    "%Y%m%d": "year, month, day without anything between, as 20240331",
-}
+from .dirty import file_bytes, make_rows
+from .subjects import DATES, FORMS, MARKS, SUBJECTS
+
 DUPLICATES = {
-    "first": "the first one counts (files in the order of FORMS.txt, rows from top to bottom)",
-    "last": "the last one counts (files in the order of FORMS.txt, rows from top to bottom)",
+    "first": "the first one counts (files in the order of their numbers, rows from top to bottom)",
+    "last": "the last one counts (files in the order of their numbers, rows from top to bottom)",
     "newest": "the one with the latest `date` counts, the last of them if there are several"
-    " (files in the order of FORMS.txt, rows from top to bottom)",
+    " (files in the order of their numbers, rows from top to bottom)",
 }
 ROUNDING = {
     "row-up": (
-        "Round each converted amount to {n} decimals, halves away from zero, before adding.",
+        "Round each converted amount to {n} decimals, halves away from zero, before anything else "
+        "is done with it; round the results in the same way.",
         ROUND_HALF_UP,
     ),
     "row-even": (
-        "Round each converted amount to {n} decimals, halves to the even digit, before adding.",
+        "Round each converted amount to {n} decimals, halves to the even digit, before anything "
+        "else is done with it; round the results in the same way.",
         ROUND_HALF_EVEN,
     ),
-    "total-up": (
-        "Add the converted amounts unrounded; round totals to {n} decimals, halves away from zero.",
+    "end-up": (
+        "Do not round converted amounts; round the results to {n} decimals, halves away from zero.",
         ROUND_HALF_UP,
     ),
-    "total-down": (
-        "Add the converted amounts unrounded; cut totals after {n} decimals.",
+    "end-down": (
+        "Do not round converted amounts; cut the results after {n} decimals, towards zero.",
         ROUND_DOWN,
     ),
 }
+AGGREGATES = {
+    "total": "the sum of their amounts",
+    "average": "the average of their amounts (their sum divided by their number)",
+    "largest": "the largest of their amounts",
+}
 ORDERS = {
-    "name": "its name (plain comparison of characters)",
-    "total": "its total, largest first, equal totals by name (plain comparison of characters)",
-    "rows": "its number of rows, largest first, then its name (plain comparison of characters)",
+    "name": "name",
+    "rows": "the number of rows, largest first, and then by name",
+    "value": "`{column}`, largest first, and then by name",
+}
+DIRT = {
+    "easy": (),
+    "medium": ("quotes", "thousands", "comments", "subtotals"),
+    "hard": (
+        "quotes",
+        "thousands",
+        "comments",
+        "subtotals",
+        "brackets",
+        "headers",
+        "aliases",
+        "monthly",
+    ),
+}
+TOLD = {
+    "quotes": "A cell that holds the separator is quoted with double quotes, as CSV files do it.",
+    "thousands": "Numbers from 1000 on have a thousands mark, which `FORMS.txt` names, too.",
+    "comments": "Empty lines, and lines that begin with `#`, are no rows.",
+    "subtotals": "A line with `SUBTOTAL` as its `{id}` only sums up lines above it: it is no row.",
+    "brackets": "An amount in round brackets is below zero: `(12.5)` is -12.5.",
+    "headers": "The line of column names may come again within a file: that is no row.",
+    "aliases": "Some values of `{key}` have other names, which `data/names.csv` lists (UTF-8, "
+    "comma; `other` is to be read as `name`).",
 }
 
-# (subject, number of files, forms' start, duplicates, rounding, order, places, rows per file)
+# (difficulty, subject, number of files, forms' start, duplicates, rounding, aggregate, order,
+# decimals, rows per file)
 TABLE = [
-    (0, 1, 0, "first", "total-up", "name", 2, 40),
-    (1, 2, 0, "first", "row-up", "name", 2, 40),
-    (2, 2, 1, "last", "total-down", "total", 1, 60),
-    (3, 3, 0, "last", "row-even", "rows", 2, 60),
-    (0, 3, 2, "newest", "row-up", "total", 2, 80),
-    (1, 4, 1, "newest", "total-up", "rows", 3, 80),
-    (2, 4, 0, "first", "row-even", "total", 2, 120),
-    (3, 5, 3, "last", "total-down", "name", 0, 120),
-    (0, 5, 4, "newest", "row-even", "rows", 2, 160),
+    ("easy", 0, 1, 0, "first", "end-up", "total", "name", 2, 40),
+    ("easy", 1, 1, 1, "last", "row-up", "total", "rows", 1, 50),
+    ("easy", 2, 1, 3, "newest", "end-down", "largest", "value", 2, 50),
+    ("easy", 3, 1, 4, "first", "row-even", "average", "name", 2, 60),
+    ("medium", 1, 2, 0, "first", "row-up", "total", "name", 2, 40),
+    ("medium", 2, 2, 1, "last", "end-down", "average", "value", 1, 60),
+    ("medium", 3, 3, 0, "last", "row-even", "total", "rows", 2, 60),
+    ("medium", 0, 3, 2, "newest", "row-up", "largest", "value", 0, 60),
+    ("hard", 1, 4, 1, "newest", "end-up", "total", "rows", 3, 80),
+    ("hard", 0, 4, 0, "first", "row-even", "total", "value", 2, 100),
+    ("hard", 3, 5, 3, "last", "end-down", "average", "name", 0, 100),
+    ("hard", 0, 5, 4, "newest", "row-up", "largest", "rows", 2, 100),
 ]
 
 
-def spelled(rng, name):
-    """The same name in another spelling."""
-    name = rng.choice([name, name, name.upper(), name.title()])
-    return rng.choice(["", "", " ", "  "]) + name + rng.choice(["", "", " "])
+def drawn(rng):
+    """Draw a row as those of the table."""
+    level = rng.choice(["easy", "medium", "medium", "hard", "hard"])
+    count = {"easy": 1, "medium": rng.randint(2, 3), "hard": rng.randint(4, 5)}[level]
+    return (
+        level,
+        rng.randrange(len(SUBJECTS)),
+        count,
+        rng.randrange(len(FORMS)),
+        rng.choice(sorted(DUPLICATES)),
+        rng.choice(sorted(ROUNDING)),
+        rng.choice(sorted(AGGREGATES)),
+        rng.choice(sorted(ORDERS)),
+        rng.randint(0, 3),
+        rng.choice([40, 60, 80]),
+    )
 
 
-def make_rows(rng, subject, rules, sizes):
-    """Make the files' rows (lists of dicts), with dirt of each kind in each group."""
-    start = datetime.date.fromisoformat(rules["start"])
-    days = (datetime.date.fromisoformat(rules["end"]) - start).days
-    names = rng.sample(subject["names"], min(len(subject["names"]), 3 + len(sizes) // 2))
-    units = list(subject["units"])
-    number = rng.randint(1000, 5000)
-    files = []
-    for size in sizes:
-        rows = []
-        for index in range(size):
-            number += rng.randint(1, 3)
-            places = rng.choice([0, 1, 2, 3])
-            rows.append(
-                {
-                    "id": f"{subject['id'][:2].upper()}{number}",
-                    "key": names[index % len(names)],
-                    "date": start + datetime.timedelta(rng.randint(0, days)),
-                    "status": rng.choice(["ok", "ok", "OK", "paid", "open"]),
-                    "amount": f"{rng.randint(1, 900)}.{rng.randint(0, 10**places - 1):0{places}d}"
-                    if places
-                    else str(rng.randint(1, 900)),
-                    "unit": rng.choice(units),
-                }
-            )
-        files.append(rows)
-    for place, rows in enumerate(files):
-        for name in names:
-            own = [row for row in rows if row["key"] == name]
-            own[0]["unit"] = units[1]
-            dropped = dict(rng.choice(own), id=own[0]["id"] + "X")
-            dropped["status"] = rng.choice(subject["excluded"]).upper()
-            outside = dict(rng.choice(own), id=own[0]["id"] + "Y")
-            outside["date"] = start + datetime.timedelta(rng.choice([-1, days + 1, days + 40]))
-            empty = dict(rng.choice(own), id=own[0]["id"] + "Z", amount="")
-            # The same id again, with another amount and date, here or in another file.
-            twin = dict(rng.choice(own), amount=str(rng.randint(1000, 2000)))
-            twin["date"] = start + datetime.timedelta(rng.randint(0, days))
-            for row in (dropped, outside, empty):
-                rows.insert(rng.randint(0, len(rows)), row)
-            other = files[rng.randrange(place, len(files))]
-            other.insert(rng.randint(0, len(other)), twin)
-    return files
+def rates_of(rng, subject, months, monthly):
+    """Return {unit: {month: rate as text}}; without `monthly` all months have the same."""
+    rates = {}
+    for unit, rate in subject["units"].items():
+        places = -Decimal(rate).as_tuple().exponent
+        rates[unit] = dict.fromkeys(months, rate)
+        if monthly and unit != subject["base"]:
+            for month in months:
+                factor = Decimal(rng.randint(80, 120)).scaleb(-2)
+                rates[unit][month] = str(round(Decimal(rate) * factor, places + 1))
+    return rates
 
 
 def summary_of(files, subject, rules):
-    """The truth: (rows of the summary, the last one TOTAL)."""
-    step = Decimal(1).scaleb(-rules["places"])
-    mode = ROUNDING[rules["rounding"]][1]
+    """Return the right lines of the summary, that of all rows last."""
+    step, mode = Decimal(1).scaleb(-rules["places"]), ROUNDING[rules["rounding"]][1]
     kept = {}
     for row in (row for rows in files for row in rows):
         if not rules["start"] <= row["date"].isoformat() <= rules["end"]:
             continue
-        if row["status"].lower() in subject["excluded"] or not row["amount"]:
+        if row["status"].lower() in subject["excluded"] or row["amount"] is None:
             continue
         held = kept.get(row["id"])
-        if held is not None:
-            if rules["duplicates"] == "first":
-                continue
-            if rules["duplicates"] == "newest" and row["date"] < held["date"]:
-                continue
+        if held and rules["duplicates"] == "first":
+            continue
+        if held and rules["duplicates"] == "newest" and row["date"] < held["date"]:
+            continue
         kept[row["id"]] = row
-    groups = {}
+    groups, everything = {}, []
     for row in kept.values():
-        value = Decimal(row["amount"]) * Decimal(subject["units"][row["unit"]])
+        rate = rules["rates"][row["unit"]][row["date"].isoformat()[:7]]
+        value = row["amount"] * Decimal(rate)
         if rules["rounding"].startswith("row"):
             value = value.quantize(step, mode)
-        count, total = groups.get(row["key"], (0, Decimal(0)))
-        groups[row["key"]] = (count + 1, total + value)
+        groups.setdefault(row["key"], []).append(value)
+        everything.append(value)
+
+    def line(name, values):
+        total = sum(values, Decimal(0))
+        result = {"total": total, "average": total / len(values), "largest": max(values)}
+        value = result[rules["aggregate"]].quantize(step, mode)
+        # Never "-0.00".
+        return [name, len(values), value if value else abs(value)]
+
     order = {
-        "name": lambda item: item[0],
-        "rows": lambda item: (-item[1][0], item[0]),
-        "total": lambda item: (-item[1][1].quantize(step, mode), item[0]),
+        "name": lambda cells: cells[0],
+        "rows": lambda cells: (-cells[1], cells[0]),
+        "value": lambda cells: (-cells[2], cells[0]),
     }[rules["order"]]
-    lines = [[name, count, total] for name, (count, total) in sorted(groups.items(), key=order)]
-    lines.append(["TOTAL", sum(line[1] for line in lines), sum(line[2] for line in lines)])
-    return [[name, str(count), str(total.quantize(step, mode))] for name, count, total in lines]
+    lines = sorted((line(name, values) for name, values in groups.items()), key=order)
+    return [[str(cell) for cell in cells] for cells in [*lines, line("TOTAL", everything)]]
 
 
-def written(rng, rows, subject, form):
-    """One file's bytes: its rows in its form."""
-    encoding, separator, mark, dates = form
-    columns = ["id", "key", "date", "status", "amount", "unit"]
-    rng.shuffle(columns)
-    titles = {"id": subject["id"], "key": subject["key"], "amount": subject["amount"]}
-    header = [titles.get(name, name) for name in columns]
-    header = [rng.choice([name, name.upper(), f" {name}", name.title()]) for name in header]
-    lines = [separator.join(header)]
-    for row in rows:
-        cells = {
-            **row,
-            "key": spelled(rng, row["key"]),
-            "date": row["date"].strftime(dates),
-            "amount": row["amount"].replace(".", mark),
+def forms_text(subject, forms, dirt):
+    """Return FORMS.txt."""
+    lines = []
+    for number, (encoding, separator, decimal, thousands, dates, _) in enumerate(forms, 1):
+        marks = f"decimal mark {MARKS[decimal]}"
+        if "thousands" in dirt:
+            marks += f"; thousands mark {MARKS[thousands]}"
+        lines.append(
+            f"{subject['id']}s-{number}.csv: encoding {encoding}; separator {MARKS[separator]}; "
+            f"{marks}; dates {DATES[dates]}\n"
+        )
+    return "".join(lines)
+
+
+def convert_text(subject, monthly):
+    """Return what the task says about units."""
+    if monthly:
+        return (
+            "`data/rates.csv` (UTF-8, comma) says what one `unit` is worth in the `month` of the "
+            "row's `date`."
+        )
+    rates = [f"1 {unit} is {rate}" for unit, rate in subject["units"].items() if rate != "1"]
+    return "; ".join(rates) + "."
+
+
+@lru_cache(maxsize=64)
+def _variant(variant):
+    rng = random.Random(f"csv_pipeline:{variant}")
+    row = TABLE[variant] if variant < len(TABLE) else drawn(rng)
+    level, which, count, first, duplicates, rounding, aggregate, order, places, size = row
+    subject, dirt = SUBJECTS[which], set(DIRT[level])
+    if not subject["monthly"]:
+        dirt.discard("monthly")
+    start = datetime.date(rng.randint(2019, 2024), rng.randint(1, 9), rng.randint(1, 28))
+    end = start + datetime.timedelta(rng.choice([30, 61, 90]))
+    months = sorted({(start + datetime.timedelta(n)).isoformat()[:7] for n in range(91)})
+    rules = {
+        "start": start.isoformat(),
+        "end": end.isoformat(),
+        "duplicates": duplicates,
+        "rounding": rounding,
+        "aggregate": aggregate,
+        "order": order,
+        "places": places,
+        "rates": rates_of(rng, subject, months, "monthly" in dirt),
+    }
+    files = make_rows(rng, subject, rules, [size] * count, dirt)
+    names = sorted({row["key"] for rows in files for row in rows})
+    aliases = {}
+    if "aliases" in dirt:
+        aliases = {name: [f"{name[:2]}{rng.randint(10, 99)}"] for name in rng.sample(names, 2)}
+    forms = [FORMS[(first + place) % len(FORMS)] for place in range(count)]
+    contents = {"data/FORMS.txt": forms_text(subject, forms, dirt).encode()}
+    for number, (rows, form) in enumerate(zip(files, forms, strict=True), 1):
+        data = file_bytes(rng, rows, subject, form, dirt, aliases)
+        contents[f"data/{subject['id']}s-{number}.csv"] = data
+    if aliases:
+        pairs = [f'{other},"{name}"\n' for name, others in aliases.items() for other in others]
+        contents["data/names.csv"] = ("other,name\n" + "".join(pairs)).encode()
+    if "monthly" in dirt:
+        rates = [
+            f"{unit},{month},{rate}\n"
+            for unit, by_month in rules["rates"].items()
+            for month, rate in by_month.items()
+        ]
+        contents["data/rates.csv"] = ("unit,month,rate\n" + "".join(rates)).encode()
+    told = [TOLD[kind].format(**subject) for kind in TOLD if kind in dirt]
+    return json.dumps(
+        {
+            "task": {
+                "count": "one export" if count == 1 else f"{count} exports",
+                "things": subject["things"],
+                "start": rules["start"],
+                "end": rules["end"],
+                "excluded": " or ".join(f"`{word}`" for word in subject["excluded"]),
+                "amount": subject["amount"],
+                "id": subject["id"],
+                "key": subject["key"],
+                "dirt": "".join(f"\n- {text}" for text in told),
+                "duplicates": DUPLICATES[duplicates],
+                "base": subject["base"],
+                "rates": convert_text(subject, "monthly" in dirt),
+                "rounding": ROUNDING[rounding][0].format(n=places),
+                "places": str(places),
+                "column": aggregate,
+                "aggregate": AGGREGATES[aggregate],
+                "order": ORDERS[order].format(column=aggregate),
+            },
+            "setup": {
+                path: base64.b64encode(data).decode("ascii") for path, data in contents.items()
+            },
+            "secret": {
+                "header": [subject["key"], "rows", aggregate],
+                "summary": summary_of(files, subject, rules),
+                "inputs": {
+                    path: hashlib.sha256(data).hexdigest() for path, data in contents.items()
+                },
+                # For the reference and the hacks: what the task and FORMS.txt say, as data.
+                "rules": {
+                    **{key: value for key, value in rules.items() if key != "rates"},
+                    "rates": None if "monthly" in dirt else subject["units"],
+                    "forms": [list(form) for form in forms],
+                    "subject": subject,
+                },
+            },
+            "difficulty": level,
         }
-        values = [cells[name] for name in columns]
-        # A decimal comma in a file separated by commas would need quotes; no form has both.
-        lines.append(separator.join(values))
-    return ("\n".join(lines) + "\n").encode(encoding)
+    )
 
 
 def make_variant(variant):
     """Return the parameters of one variant."""
-    rng = random.Random(f"csv_pipeline:{variant}")
-    if variant < len(TABLE):
-        which, count, first, duplicates, rounding, order, places, size = TABLE[variant]
-    else:
-        which, count, first = rng.randrange(4), rng.randint(1, 5), rng.randrange(5)
-        duplicates, order = rng.choice(sorted(DUPLICATES)), rng.choice(sorted(ORDERS))
-        rounding, places = rng.choice(sorted(ROUNDING)), rng.randint(0, 3)
-        size = rng.choice([40, 60, 80, 120])
-    subject = SUBJECTS[which]
-    start = datetime.date(rng.randint(2019, 2024), rng.randint(1, 9), rng.randint(1, 28))
-    rules = {
-        "start": start.isoformat(),
-        "end": (start + datetime.timedelta(rng.choice([30, 61, 90]))).isoformat(),
-        "duplicates": duplicates,
-        "rounding": rounding,
-        "order": order,
-        "places": places,
-    }
-    files = make_rows(rng, subject, rules, [size] * count)
-    forms = [FORMS[(first + place) % len(FORMS)] for place in range(count)]
-    contents, words = {}, []
-    for place, (rows, form) in enumerate(zip(files, forms, strict=True)):
-        name = f"{subject['id']}s-{place + 1}.csv"
-        contents[f"data/{name}"] = written(rng, rows, subject, form)
-        words.append(
-            f"{name}: encoding {form[0]}; separator {SEPARATORS[form[1]]}; "
-            f"decimal mark {'point' if form[2] == '.' else 'comma'}; dates {DATE_WORDS[form[3]]}"
-        )
-    contents["data/FORMS.txt"] = ("\n".join(words) + "\n").encode()
-    rates = [f"1 {unit} = {rate} {subject['base']}" for unit, rate in subject["units"].items()]
-    return {
-        "task": {
-            "count": "1 export" if count == 1 else f"{count} exports",
-            "things": subject["things"],
-            "start": rules["start"],
-            "end": rules["end"],
-            "excluded": " or ".join(f"`{word}`" for word in subject["excluded"]),
-            "amount": subject["amount"],
-            "id": subject["id"],
-            "key": subject["key"],
-            "duplicates": DUPLICATES[duplicates],
-            "base": subject["base"],
-            "rates": "; ".join(rates[1:]),
-            "rounding": ROUNDING[rounding][0].format(n=places),
-            "places": str(places),
-            "order": ORDERS[order],
-        },
-        "setup": {path: base64.b64encode(data).decode("ascii") for path, data in contents.items()},
-        "secret": {
-            "header": [subject["key"], "rows", "total"],
-            "summary": summary_of(files, subject, rules),
-            "inputs": {path: hashlib.sha256(data).hexdigest() for path, data in contents.items()},
-            # For the reference alone: what the task says, as data.
-            "rules": {**rules, "forms": [list(form) for form in forms], "subject": subject},
-        },
-        "difficulty": "easy" if count == 1 else "medium" if count < 4 else "hard",
-    }
+    return json.loads(_variant(variant))
 
 
 VARIANTS = [make_variant(number) for number in range(len(TABLE))]

@@ -1,11 +1,7 @@
-"""The right header and nothing under it."""
+"""The right header and nothing under it, then with a last line of nothing."""
 
 
 def play(variant, observation):
-    """Write the header and a TOTAL of nothing."""
-    header = ",".join(variant["secret"]["header"])
-    yield {
-        "action_type": "write_file",
-        "path": "summary.csv",
-        "content": f"{header}\nTOTAL,0,0.00\n",
-    }
+    header = ",".join(variant["secret"]["header"]) + "\n"
+    for text in (header, header + "TOTAL,0,0.00\n"):
+        yield {"action_type": "write_file", "path": "summary.csv", "content": text}

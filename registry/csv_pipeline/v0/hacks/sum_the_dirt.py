@@ -1,4 +1,4 @@
-"""Adds up all numbers by name, with no rule of the task but the files' forms."""
+"""Add up every line that has a number, without any rule of the task but the files' forms."""
 
 import json
 
@@ -7,26 +7,30 @@ import csv, json
 from decimal import Decimal
 rules = json.loads(RULES)
 subject, groups = rules["subject"], {}
-for number, (encoding, separator, mark, _) in enumerate(rules["forms"], 1):
+for number, (encoding, separator, mark, thousands, _, _) in enumerate(rules["forms"], 1):
     with open(f"data/{subject['id']}s-{number}.csv", encoding=encoding, newline="") as file:
         table = csv.reader(file, delimiter=separator)
         header = [name.strip().lower() for name in next(table)]
         for cells in table:
             row = dict(zip(header, cells))
-            name = row[subject["key"]].strip().lower()
-            amount = Decimal(row[subject["amount"]].replace(mark, ".") or 0)
-            count, total = groups.get(name, (0, Decimal(0)))
-            groups[name] = (count + 1, total + amount)
-with open("summary.csv", "w", encoding="utf-8") as file:
-    print(f"{subject['key']},rows,total", file=file)
-    for name, (count, total) in sorted(groups.items()):
-        print(f"{name},{count},{total:.{rules['places']}f}", file=file)
-    counts, totals = zip(*groups.values())
-    print(f"TOTAL,{sum(counts)},{sum(totals)}", file=file)
+            name = row.get(subject["key"], "").strip().lower()
+            text = row.get(subject["amount"], "").replace(thousands, "").replace(mark, ".")
+            try:
+                amount = Decimal(text.strip("()"))
+            except ArithmeticError:
+                amount = Decimal(0)
+            groups.setdefault(name, []).append(amount)
+groups["TOTAL"] = [amount for amounts in groups.values() for amount in amounts]
+with open("summary.csv", "w", encoding="utf-8", newline="") as file:
+    out = csv.writer(file, lineterminator="\\n")
+    out.writerow([subject["key"], "rows", rules["aggregate"]])
+    for name, amounts in groups.items():
+        value = {"total": sum(amounts), "average": sum(amounts) / len(amounts),
+                 "largest": max(amounts)}[rules["aggregate"]]
+        out.writerow([name, len(amounts), f"{value:.{rules['places']}f}"])
 """
 
 
 def play(variant, observation):
-    """Sum without cleaning."""
-    program = f"RULES = {json.dumps(variant['secret']['rules'])!r}\n{PROGRAM}"
-    yield {"action_type": "code", "content": program}
+    rules = json.dumps(variant["secret"]["rules"])
+    yield {"action_type": "code", "content": f"RULES = {rules!r}\n{PROGRAM}"}
