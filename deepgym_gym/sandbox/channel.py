@@ -67,7 +67,8 @@ class GuestChannel:
 
         Raises:
             SandboxTimeoutError: no reply in time; the channel cannot be used any more.
-            SandboxLostError: the guest is gone; `may_have_run` tells whether it was gone before.
+            SandboxLostError: the guest is gone, or says that it has failed and is going;
+                `may_have_run` tells whether it was gone before.
         """
         if self._reader.at_eof() or self._reader.exception() is not None:
             raise SandboxLostError(
@@ -86,7 +87,13 @@ class GuestChannel:
             ) from None
         except OSError as error:
             raise self._lost(error) from None
-        return await self.receive(timeout_s)
+        reply = await self.receive(timeout_s)
+        if not reply.facts.get("ok"):
+            raise SandboxLostError(
+                f"The sandbox's supervisor failed: {reply.facts.get('error')}.",
+                sandbox_id=self._sandbox_id,
+            )
+        return reply
 
     def close(self) -> None:
         """Hang up; the guest then ends everything."""

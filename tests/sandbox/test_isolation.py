@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 import deepgym_gym
-from deepgym_gym.errors import SandboxLostError
+from deepgym_gym.errors import SandboxLostError, SandboxUnavailableError
 from deepgym_gym.sandbox import interpreter
 from deepgym_gym.sandbox.base import Sandbox, SandboxSpec, VerifyRequest
 from deepgym_gym.sandbox.namespace import backend as backend_module
@@ -362,6 +362,24 @@ def test_limits_of_the_definition_reach_the_sandbox(start: Start, run: Run) -> N
     result = run(sandbox.exec("echo 0123456789abc", LONG))
 
     assert (result.stdout, result.stdout_dropped) == (b"0123456789", 4)
+
+
+def test_longest_output_of_a_step_has_room_in_the_verifiers_box(start: Start, run: Run) -> None:
+    sandbox = start(spec=SandboxSpec(output_bytes=40 << 20))
+    code = "import os; print(os.path.getsize(os.environ['STEP_OUTPUT_PATH']))"
+    request = VerifyRequest(code, LONG, final=False, step_output=bytes(80 << 20))
+
+    assert run(sandbox.verify(request)).stdout == b"%d\n" % (80 << 20)
+
+
+def test_verifiers_box_that_fails_says_why(start: Start, run: Run) -> None:
+    sandbox = start()
+    request = VerifyRequest("pass", LONG, final=False, step_output=bytes(80 << 20))
+
+    with pytest.raises(SandboxUnavailableError, match=r"box was lost: .*No space left"):
+        run(sandbox.verify(request))
+
+    assert run(shell(sandbox, "echo alive")) == "alive\n"
 
 
 def test_many_verifiers_leave_nothing(start: Start, run: Run) -> None:

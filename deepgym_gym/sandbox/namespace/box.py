@@ -344,7 +344,9 @@ def _cover(box: Box) -> None:
     syscalls.mount(
         "devpts", "/dev/pts", "devpts", MS_NOSUID | MS_NOEXEC, "newinstance,ptmxmode=0666,mode=620"
     )
-    _tmpfs(PRIVATE, box.spec["tmp_mb"], users.root, 0o711)
+    # Room for the verifier's text and state, and for a step's two streams at their longest.
+    streams_mb = 2 * box.spec["output_bytes"] >> 20
+    _tmpfs(PRIVATE, box.spec["tmp_mb"] + streams_mb, users.root, 0o711)
     if box.spec["new_network"]:
         bring_up_loopback()
     socket.sethostname("deepgym")
