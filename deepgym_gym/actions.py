@@ -30,8 +30,7 @@ class Action(BaseModel):
 
     Raises:
         pydantic.ValidationError: on an unknown type or field, or a `write_file` without a usable
-        path.
-            `parse_action` turns it into an `ActionError`.
+            path. `parse_action` turns it into an `ActionError`.
 
     Example:
         >>> Action(action_type="bash", content="ls").content
@@ -106,7 +105,7 @@ class Observation(BaseModel):
     """What the agent is told after `start` or a step.
 
     `metadata` holds `exit_code` for a command that finished, `timed_out` for one that did not, and
-    only then further facts (`signal`, `stdout_dropped_bytes`, `stderr_dropped_bytes`,
+    only then further facts (`signal`, `oom_killed`, `stdout_dropped_bytes`, `stderr_dropped_bytes`,
     `background_processes`, `shell_restarted`). It is None where no command ran. `step` counts from
     0 (the first observation).
     """

@@ -1,9 +1,8 @@
 """Running Python source in a fork of this interpreter, as if `python3 -I` had been started for it.
 
 A cold interpreter costs 15 to 45 ms, a fork of one that is already there about 3 ms. What the
-source sees is the
-same: its own `__main__`, the right `sys.path`, tracebacks that show its own frames only, exit
-handlers, exit codes.
+source sees is the same: its own `__main__`, the right `sys.path`, tracebacks that show its own
+frames only, exit handlers, exit codes.
 """
 
 from __future__ import annotations
@@ -27,8 +26,7 @@ class Identity:
 
     Args:
         lockdown: called when everything else is done and before any foreign code runs: drops what
-        is left of
-            privileges (capabilities, seccomp).
+            is left of privileges (capabilities, seccomp).
     """
 
     def __init__(

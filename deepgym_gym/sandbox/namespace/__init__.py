@@ -1,5 +1,5 @@
 """The `namespace` backend: sandboxes made of Linux namespaces, with nothing to install.
 
-`warden`, `box`, `syscalls`, `seccomp` and `cgroups` run in a small helper process (standard library
-only, like the guest); `backend` is the trainer's side of it.
+`warden`, `forks`, `box`, `identity`, `cgroups` and `networks` run in a small process of their own
+(standard library only, like the guest); `backend` and `client` are the trainer's side of it.
 """

@@ -1,4 +1,4 @@
-"""Which uids a warden may hand out, and how they are mapped: the three ways a machine may offer.
+"""Which uids a warden may hand out, and how they are mapped: the four ways a machine may offer.
 
 - `root`: a user namespace per sandbox over a block of unused host uids, written by root itself;
 - `root-plain`: root where user namespaces are switched off: the block is used directly;
