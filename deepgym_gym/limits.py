@@ -34,8 +34,7 @@ TMP_MB: Final = 64
 CPUS: Final = 1.0
 # What is kept of each of stdout and stderr of one action; the rest is drained, counted and dropped.
 OUTPUT_KB: Final = 1024
-# inodes per MiB of disk: enough for 4 KiB files throughout, and a bound on kernel memory.
-INODES_PER_MB: Final = 256
+# Open files of one process.
 NOFILE: Final = 4096
 
 # What is kept of a verifier's stdout (its end, where the verdict is) and stderr (its beginning).

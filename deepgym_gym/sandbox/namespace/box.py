@@ -36,6 +36,8 @@ from deepgym_gym.sandbox.namespace.networks import bring_up_loopback
 
 WORK, HOME, PRIVATE = "/work", "/home/dgagent", "/run/private"
 _HOST = "/.host"
+# Of a folder: enough for 4 KiB files throughout, and a bound on kernel memory.
+_INODES_PER_MB, _MIN_INODES = 256, 1024
 _SYSTEM_LINKS = ("bin", "sbin", "lib", "lib32", "lib64", "libx32")
 _ETC = (
     *("alternatives", "ld.so.cache", "ld.so.conf", "ld.so.conf.d", "mime.types", "protocols"),
@@ -204,9 +206,8 @@ def refuse(channel: int, error: BaseException) -> None:
 
 
 def _tmpfs(target: str, size_mb: int, user: int, mode: int = 0o755, flags: int = 0) -> None:
-    data = (
-        f"size={size_mb}m,nr_inodes={max(1024, size_mb * 256)},mode={mode:o},uid={user},gid={user}"
-    )
+    inodes = max(_MIN_INODES, size_mb * _INODES_PER_MB)
+    data = f"size={size_mb}m,nr_inodes={inodes},mode={mode:o},uid={user},gid={user}"
     syscalls.mount("tmpfs", target, "tmpfs", MS_NOSUID | MS_NODEV | flags, data)
 
 
