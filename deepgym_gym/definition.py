@@ -62,6 +62,7 @@ class MultiTurnEnvironment(BaseModel):
     setup_timeout: Seconds = limits.SETUP_TIMEOUT_S
     memory_mb: Annotated[int, Field(ge=32, le=1 << 20)] = limits.MEMORY_MB
     pids: Annotated[int, Field(ge=8, le=1 << 16)] = limits.PIDS
+    # For backends that can hold it; `namespace` and `local` do not.
     cpus: Annotated[float, Field(gt=0, le=1024, allow_inf_nan=False)] = limits.CPUS
     disk_mb: Annotated[int, Field(ge=1, le=1 << 20)] = limits.DISK_MB
     shm_mb: Annotated[int, Field(ge=1, le=1 << 16)] = limits.SHM_MB
