@@ -1,35 +1,35 @@
-"""Does the repository hold the history that it should?
+"""Is the repository what it should be, and is nothing lost?
 
-Parts (weights in PARAMS): content (the files at the branches' tips), history (messages, parents and
-changes of the commits that had to be made or brought back), authors (with author dates), clean
-(right branch, nothing in progress, index and work tree as its tip), secret (the password is out of
-reach). Authors and clean count as far as the history is right. A moved or lost ref of those that
-had to stay halves what is left. Without any of what the trouble is about, nothing counts.
+Parts: `content` 0.2 (the files of the branches and tags that were in trouble; or that no author, no
+commit is wrong any more), `history` 0.5 (their commits, one by one; half of the share of those that
+are right while one is not), and, once the history is right, `refs` 0.15 (all others as they were,
+none too many, the right branch checked out) and `clean` 0.15 (index and files). With a secret the
+weights are others, and 0.3 is for `purged`. Each target counts its share. Nothing counts when a
+commit is lost that was to stay.
 
-The agent's `.git` is never given to Git: its objects are copied as plain files into an empty bare
-repository, refs are read here, and each object's name is computed again from what Git returns.
+Git itself never runs here: nothing that the agent has put into the repository (configuration,
+hooks, filters, alternates, replacements) can be followed or executed. Objects are read with zlib,
+each checked against its name, from the plain files of `.git` alone, within limits.
 """
 
 import hashlib
 import json
 import os
 import re
-import resource
 import stat
-import subprocess
-import tempfile
+import zlib
 
-FILES = 20_000  # of the object store, the refs or the work tree
-BYTES = 48 << 20  # of the object store, and of what is read from it
-SMALL = 1 << 20
-COMMITS = 2_000
-NAME = re.compile(r"[0-9a-f]{40}")
-PACK = re.compile(r"pack-[0-9a-f]{40}\.(pack|idx)")
-BUSY = (
+FILE_LIMIT = 32 << 20
+TOTAL_LIMIT = 128 << 20
+OBJECTS = 20000
+COMMITS = 2000
+KINDS = {1: "commit", 2: "tree", 3: "blob", 4: "tag"}
+WEIGHTS = {"content": 0.2, "history": 0.5, "refs": 0.15, "clean": 0.15}
+SECRET_WEIGHTS = {"content": 0.15, "history": 0.35, "refs": 0.1, "clean": 0.1, "purged": 0.3}
+IN_PROGRESS = (
     "MERGE_HEAD",
     "CHERRY_PICK_HEAD",
     "REVERT_HEAD",
-    "REBASE_HEAD",
     "BISECT_LOG",
     "rebase-merge",
     "rebase-apply",
@@ -37,493 +37,606 @@ BUSY = (
 )
 
 
-class BadRepositoryError(Exception):
-    """What is there is no repository of a reasonable form and size."""
+class Broken(Exception):
+    """The repository cannot be read, or something in it is missing or wrong."""
+
+
+class Budget:
+    """How many bytes may still be read or unpacked in all."""
+
+    left = TOTAL_LIMIT
+
+    @classmethod
+    def take(cls, count):
+        cls.left -= count
+        if cls.left < 0:
+            raise Broken("it is too large")
+
+
+def folder(path):
+    """Return the names in a folder that no link stands for; empty if there is none."""
+    try:
+        if not stat.S_ISDIR(os.lstat(path).st_mode):
+            return []
+        names = os.listdir(path)
+    except OSError:
+        return []
+    if len(names) > OBJECTS:
+        raise Broken("a folder holds too many files")
+    return sorted(names)
+
+
+def read_plain(path):
+    """Return the bytes of a regular file, or None. Its folders have been looked at before."""
+    try:
+        handle = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
+    except (OSError, ValueError):
+        return None
+    with os.fdopen(handle, "rb") as file:
+        info = os.fstat(handle)
+        if not stat.S_ISREG(info.st_mode) or info.st_size > FILE_LIMIT:
+            return None
+        Budget.take(info.st_size)
+        try:
+            return file.read(FILE_LIMIT)
+        except OSError:
+            return None
+
+
+def inflate(data, limit=FILE_LIMIT):
+    """Return (unpacked bytes, how many packed ones they took)."""
+    machine = zlib.decompressobj()
+    try:
+        plain = machine.decompress(data, limit)
+    except zlib.error:
+        raise Broken("an object is damaged") from None
+    if not machine.eof:
+        raise Broken("an object is damaged or too large")
+    Budget.take(len(plain))
+    return plain, len(data) - len(machine.unused_data)
+
+
+def number_at(data, place, shift=0, value=0):
+    """Read git's numbers of 7 bits a byte, lowest first."""
+    while True:
+        byte = data[place]
+        place += 1
+        value |= (byte & 127) << shift
+        shift += 7
+        if not byte & 128:
+            return value, place
+        if shift > 60:
+            raise Broken("a pack is damaged")
+
+
+def apply_delta(base, delta):
+    """Return what a delta makes of its base."""
+    size, place = number_at(delta, 0)
+    wanted, place = number_at(delta, place)
+    if size != len(base) or wanted > FILE_LIMIT:
+        raise Broken("a pack is damaged")
+    Budget.take(wanted)
+    made = bytearray()
+    while place < len(delta):
+        code = delta[place]
+        place += 1
+        if not code & 128:
+            made += delta[place : place + code]
+            place += code
+            if not code:
+                raise Broken("a pack is damaged")
+            continue
+        start = count = 0
+        for bit in range(7):
+            if code & (1 << bit):
+                if bit < 4:
+                    start |= delta[place] << (8 * bit)
+                else:
+                    count |= delta[place] << (8 * (bit - 4))
+                place += 1
+        made += base[start : start + (count or 0x10000)]
+        if len(made) > wanted:
+            raise Broken("a pack is damaged")
+    if len(made) != wanted:
+        raise Broken("a pack is damaged")
+    return bytes(made)
+
+
+class Store:
+    """The objects of a repository: loose ones as they are asked for, packs as a whole."""
+
+    def __init__(self, top):
+        self.top = top
+        self.known = {}
+        self.packed = None
+        self.folders = set(folder(top))
+
+    def get(self, name):
+        """Return (kind, body) of an object, its name proven."""
+        if name not in self.known:
+            if not is_name(name):
+                raise Broken("an object has a wrong name")
+            found = self._loose(name)
+            if found is None:
+                if self.packed is None:
+                    self.packed = self._packs()
+                found = self.packed.get(name)
+            if found is None:
+                raise Broken(f"object {name[:12]} is missing")
+            self.known[name] = found
+            if len(self.known) > OBJECTS:
+                raise Broken("there are too many objects")
+        return self.known[name]
+
+    def kind(self, name, wanted):
+        kind, body = self.get(name)
+        if kind != wanted:
+            raise Broken(f"object {name[:12]} is a {kind}, not a {wanted}")
+        return body
+
+    def _loose(self, name):
+        base = f"{self.top}/{name[:2]}"
+        # Not through a link that stands in the folder's place.
+        if name[:2] not in self.folders or not is_folder(base):
+            return None
+        data = read_plain(f"{base}/{name[2:]}")
+        if data is None:
+            return None
+        whole, _ = inflate(data)
+        if sha1(whole) != name:
+            raise Broken(f"object {name[:12]} is damaged")
+        return split(whole)
+
+    def _packs(self):
+        objects = {}
+        base = f"{self.top}/pack"
+        for entry in folder(base):
+            if entry.endswith(".pack"):
+                data = read_plain(f"{base}/{entry}")
+                if data is not None:
+                    objects.update(unpack(data))
+                    if len(objects) > OBJECTS:
+                        raise Broken("there are too many objects")
+        return objects
 
 
 def is_folder(path):
-    """Whether a real folder is there; no part of the path may be a link."""
     try:
-        parts = path.split("/")
-        for count in range(1, len(parts) + 1):
-            if not stat.S_ISDIR(os.lstat("/".join(parts[:count])).st_mode):
-                return False
+        return stat.S_ISDIR(os.lstat(path).st_mode)
     except OSError:
         return False
-    return True
 
 
-def read_plain(path, limit=SMALL):
-    """Return the bytes of a regular file in a folder that was checked, or None."""
+def sha1(data):
+    return hashlib.sha1(data).hexdigest()  # noqa: S324  # git's names are made so
+
+
+def split(whole):
+    """Return (kind, body) of an object with its header."""
+    head, _, body = whole.partition(b"\0")
+    kind, _, size = head.partition(b" ")
+    if size != str(len(body)).encode():
+        raise Broken("an object is damaged")
+    return kind.decode("ascii", "replace"), body
+
+
+def unpack(data):
+    """Return {name: (kind, body)} of a pack, read from its first byte on, without its index."""
+    if data[:4] != b"PACK" or len(data) < 32:
+        raise Broken("a pack is damaged")
+    count = int.from_bytes(data[8:12], "big")
+    if count > OBJECTS:
+        raise Broken("there are too many objects")
+    at, by_name, waiting = {}, {}, []
+
+    def keep(place, kind, body):
+        name = sha1(f"{kind} {len(body)}".encode() + b"\0" + body)
+        at[place] = by_name[name] = (kind, body)
+
+    place = 12
     try:
-        handle = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
-        with os.fdopen(handle, "rb") as file:
-            if not stat.S_ISREG(os.fstat(handle).st_mode):
-                return None
-            data = file.read(limit + 1)
-    except OSError:
-        return None
-    return None if len(data) > limit else data
-
-
-def listed(folder, count):
-    """Yield the entries of a folder, at most that many."""
-    try:
-        with os.scandir(folder) as entries:
-            for entry in entries:
-                count[0] -= 1
-                if count[0] < 0:
-                    raise BadRepositoryError("there are too many files")
-                yield entry
-    except OSError:
-        return
-
-
-def walk(top, count, skip=()):
-    """Yield (path below top, entry) of everything that is no folder, without following links."""
-    todo = [""]
-    while todo:
-        below = todo.pop()
-        for entry in listed(top + "/" + below if below else top, count):
-            path = below + "/" + entry.name if below else entry.name
-            if path in skip:
-                continue
-            if len(path) > 1_000:
-                raise BadRepositoryError("a path is too long")
-            if entry.is_dir(follow_symlinks=False):
-                todo.append(path)
+        for _ in range(count):
+            start = place
+            byte = data[place]
+            size, place = byte & 15, place + 1
+            if byte & 128:
+                size, place = number_at(data, place, 4, size)
+            code = (byte >> 4) & 7
+            base = None
+            if code == 6:
+                byte = data[place]
+                back, place = byte & 127, place + 1
+                while byte & 128:
+                    byte = data[place]
+                    back, place = ((back + 1) << 7) | (byte & 127), place + 1
+                base = start - back
+            elif code == 7:
+                base, place = data[place : place + 20].hex(), place + 20
+            body, used = inflate(data[place : place + size + (size >> 2) + 1024])
+            place += used
+            if code in KINDS:
+                keep(start, KINDS[code], body)
             else:
-                yield path, entry
+                waiting.append((start, base, body))
+        for _ in range(100):
+            later = []
+            for start, base, delta in waiting:
+                found = at.get(base) if isinstance(base, int) else by_name.get(base)
+                if found is None:
+                    later.append((start, base, delta))
+                else:
+                    keep(start, found[0], apply_delta(found[1], delta))
+            waiting = later
+        if waiting:
+            raise Broken("a pack is damaged")
+    except IndexError:
+        raise Broken("a pack is damaged") from None
+    return by_name
 
 
-def copy_objects(source, target):
-    """Copy loose objects and packs, and nothing else, from an object store into another."""
-    count, left = [FILES], BYTES
-    for folder in list(listed(source, count)):
-        if not folder.is_dir(follow_symlinks=False):
-            continue
-        packs = folder.name == "pack"
-        if not packs and not re.fullmatch("[0-9a-f]{2}", folder.name):
-            continue
-        made = os.path.join(target, folder.name)
-        os.makedirs(made, exist_ok=True)
-        for entry in list(listed(folder.path, count)):
-            if not (PACK.fullmatch(entry.name) if packs else NAME.fullmatch("00" + entry.name)):
-                continue
-            data = read_plain(entry.path, left)
-            if data is None:
-                if entry.is_file(follow_symlinks=False) and entry.stat().st_size > left:
-                    raise BadRepositoryError("the object store is too large")
-                continue
-            left -= len(data)
-            with open(os.path.join(made, entry.name), "wb") as file:
-                file.write(data)
-
-
-class Objects:
-    """Checked objects out of a bare repository that this program made."""
-
-    def __init__(self, source, folder):
-        self.known, self.left = {}, BYTES
-        os.makedirs(folder + "/objects")
-        os.makedirs(folder + "/refs")
-        with open(folder + "/HEAD", "w") as file:
-            file.write("ref: refs/heads/none\n")
-        copy_objects(source, folder + "/objects")
-        environment = {
-            "PATH": "/usr/local/bin:/usr/bin:/bin:" + os.environ.get("PATH", ""),
-            "HOME": folder,
-            "LC_ALL": "C",
-            "GIT_DIR": folder,
-            "GIT_CONFIG_NOSYSTEM": "1",
-            "GIT_CONFIG_GLOBAL": "/dev/null",
-            "GIT_CONFIG_SYSTEM": "/dev/null",
-            "GIT_NO_REPLACE_OBJECTS": "1",
-            "GIT_TERMINAL_PROMPT": "0",
-        }
-        options = ("safe.directory=*", "core.hooksPath=/dev/null", "core.bigFileThreshold=1m")
-        command = ["git", *(word for option in options for word in ("-c", option))]
-        self.git = subprocess.Popen(
-            [*command, "cat-file", "--batch"],
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.DEVNULL,
-            env=environment,
-            cwd=folder,
-            preexec_fn=bound,
-        )
-
-    def close(self):
-        self.git.kill()
-        self.git.communicate()
-
-    def get(self, name):
-        """Return (kind, data) of an object, or None: it is missing, damaged or not its name's."""
-        if name not in self.known:
-            self.known[name] = self.fetch(name)
-        return self.known[name]
-
-    def fetch(self, name):
-        try:
-            self.git.stdin.write(name.encode() + b"\n")
-            self.git.stdin.flush()
-            head = self.git.stdout.readline(1_000).split()
-            if len(head) != 3 or head[0] != name.encode():
-                return None
-            self.left -= int(head[2]) + 1_000
-            if self.left < 0:
-                raise BadRepositoryError("the objects are too large")
-            data = self.git.stdout.read(int(head[2]) + 1)[:-1]
-        except (OSError, ValueError):
-            return None
-        kind = head[1].decode("ascii", "replace")
-        framed = b"%s %d\0" % (head[1], len(data))
-        if hashlib.sha1(framed + data).hexdigest() != name:  # noqa: S324
-            return None
-        return kind, data
-
-    def commit(self, name):
-        """Return a commit as a dict, or None."""
-        found = self.get(name)
-        if not found or found[0] != "commit":
-            return None
-        head, _, message = found[1].decode("utf-8", "replace").partition("\n\n")
-        commit = {"name": name, "parents": [], "tree": "", "author": []}
-        for line in head.split("\n"):
-            word, _, rest = line.partition(" ")
-            if word == "parent":
-                commit["parents"].append(rest)
-            elif word == "tree":
-                commit["tree"] = rest
-            elif word == "author":
-                match = re.fullmatch(r"(.*) <(.*)> ([0-9]{1,15}) ([+-][0-9]{4})", rest)
-                commit["author"] = list(match.groups()) if match else []
-        commit["message"] = plain(message)
-        return commit
-
-    def files(self, tree, below="", depth=0):
-        """Return path -> (mode, object name) of a tree; what is missing in it is None."""
-        found, made = self.get(tree), {}
-        if not found or found[0] != "tree" or depth > 20:
-            return {below or "/": None}
-        data, at = found[1], 0
-        while at < len(data):
-            end = data.find(b"\0", at)
-            if end < 0 or len(made) > FILES:
-                return {below or "/": None}
-            mode, _, path = data[at:end].decode("utf-8", "replace").partition(" ")
-            name, at = data[end + 1 : end + 21].hex(), end + 21
-            if mode == "40000":
-                made.update(self.files(name, below + path + "/", depth + 1))
-            else:
-                made[below + path] = (mode, name) if self.get(name) else None
-        return made
-
-    def history(self, tip):
-        """Return name -> commit of everything that a commit reaches (None: missing)."""
-        seen, todo = {}, [tip]
-        while todo:
-            name = todo.pop()
-            if name and name not in seen and len(seen) < COMMITS:
-                seen[name] = self.commit(name)
-                todo += seen[name]["parents"] if seen[name] else []
-        return seen
-
-
-def bound():
-    """Limit the Git process: memory in bytes, time in seconds of the processor."""
-    for what, most in (
-        (resource.RLIMIT_AS, 1 << 30),
-        (resource.RLIMIT_CPU, 10),
-        (resource.RLIMIT_CORE, 0),
-    ):
-        hard = resource.getrlimit(what)[1]
-        most = most if hard == resource.RLIM_INFINITY else min(most, hard)
-        resource.setrlimit(what, (most, most))
-
-
-def plain(message):
-    """Return a message without Git's comment lines and blanks at the ends."""
-    lines = [line.rstrip() for line in message.split("\n") if not line.startswith("#")]
-    return "\n".join(lines).strip()
+def is_name(text):
+    return len(text) == 40 and not set(text) - set("0123456789abcdef")
 
 
 def read_refs(git):
-    """Return (refs, HEAD): ref -> object name, and what HEAD says."""
+    """Return {full name: object's name or "ref: ..."} of all refs."""
     refs = {}
-    packed = read_plain(git + "/packed-refs") or b""
-    for line in packed.decode("utf-8", "replace").split("\n"):
+    data = read_plain(f"{git}/packed-refs") or b""
+    for line in data.decode("utf-8", "replace").splitlines():
         name, _, ref = line.partition(" ")
-        if NAME.fullmatch(name) and ref.startswith("refs/"):
+        if is_name(name) and ref.startswith("refs/"):
             refs[ref] = name
-    symbolic = {}
-    if is_folder(git + "/refs"):
-        for path, entry in walk(git + "/refs", [FILES]):
-            text = (read_plain(entry.path, 4_096) or b"").decode("utf-8", "replace").strip()
-            if NAME.fullmatch(text):
-                refs["refs/" + path] = text
-            elif text.startswith("ref: "):
-                symbolic["refs/" + path] = text[5:].strip()
-            elif not path.endswith(".lock"):
-                refs.pop("refs/" + path, None)
-    # A ref that only points at another one is none of its own: it moves with the other.
-    for ref in symbolic:
-        refs.pop(ref, None)
-    return refs, (read_plain(git + "/HEAD", 4_096) or b"").decode("utf-8", "replace").strip()
+
+    def visit(path, depth):
+        for entry in folder(f"{git}/{path}"):
+            here = f"{path}/{entry}"
+            if is_folder(f"{git}/{here}"):
+                if depth < 12:
+                    visit(here, depth + 1)
+            elif not entry.endswith(".lock"):
+                refs[here] = (read_plain(f"{git}/{here}") or b"").decode("utf-8", "replace").strip()
+            if len(refs) > 1000:
+                raise Broken("there are too many refs")
+
+    visit("refs", 0)
+    return refs
 
 
-def same_change(objects, commit, wanted):
-    """Whether a commit brings the wanted files compared with its first parent."""
-    parent = objects.commit(commit["parents"][0]) if commit["parents"] else None
-    before = objects.files(parent["tree"]) if parent else {}
-    after = objects.files(commit["tree"])
-    changed = {
-        path: after[path][1] if after.get(path) else None
-        for path in {*before, *after}
-        if before.get(path) != after.get(path)
-    }
-    return changed == wanted
+def parse(body):
+    """Return (headers, message) of a commit or tag; headers are {name: [values]}."""
+    head, _, message = body.decode("utf-8", "surrogateescape").partition("\n\n")
+    headers = {}
+    for line in head.split("\n"):
+        name, _, value = line.partition(" ")
+        headers.setdefault(name, []).append(value)
+    return headers, message.rstrip("\n")
 
 
-def pair_up(objects, node, name, pairs):
-    """Match an ideal commit and all before it with the agent's; fills pairs, says if all match."""
-    todo, whole = [(node, name)], True
-    while todo:
-        node, name = todo.pop()
-        if node not in PARAMS["nodes"]:
-            whole = whole and node == name
-            continue
-        if pairs.get(node) == name:
-            continue
-        wanted, commit = PARAMS["nodes"][node], objects.commit(name)
-        if (
-            node in pairs
-            or not commit
-            or commit["message"] != wanted["message"]
-            or commit["tree"] != wanted["tree"]
-            or len(commit["parents"]) != len(wanted["parents"])
-            or None in objects.files(commit["tree"]).values()
-        ):
-            whole = False
-            continue
-        pairs[node] = name
-        todo += zip(wanted["parents"], commit["parents"])
-    return whole
+class Repository:
+    """What the verifier asks of the agent's repository."""
 
+    def __init__(self, top):
+        self.top = top
+        self.git = f"{top}/.git"
+        if not is_folder(top) or not is_folder(self.git):
+            raise Broken("there is no repository in the folder")
+        self.store = Store(f"{self.git}/objects")
+        self.refs = read_refs(self.git)
+        self.commits = {}
+        self.matches = set()
 
-def judge_ref(objects, ref, goal, refs, pairs):
-    """Return (content, history) of one branch or tag, each from 0 to 1; fills pairs."""
-    tip = refs.get(ref, "")
-    found = objects.get(tip) if tip else None
-    marked = goal["annotated"] is None
-    if found and found[0] == "tag":
-        head, _, text = found[1].decode("utf-8", "replace").partition("\n\n")
-        tip = head.split("\n")[0].partition(" ")[2]
-        marked = goal["annotated"] is not None and plain(text) == goal["annotated"]
-    commit = objects.commit(tip)
-    if not commit or tip in goal["before"] or not marked:
-        return 0.0, 0.0
-    files = objects.files(commit["tree"])
-    given = {path: entry[1] for path, entry in files.items() if entry and entry[0] == "100644"}
-    differing = {p for p in {*files, *goal["files"]} if given.get(p) != goal["files"].get(p)}
-    paths = set(goal["paths"])
-    if paths:
-        content = len(paths - differing) / len(paths | differing)
-    else:
-        content = 0.0 if differing else 1.0
-    own = {}
-    if pair_up(objects, goal["commit"], tip, own):
-        pairs.update(own)
-        return content, 1.0
-    # Not the whole: what is there of it, but only in a history that goes back to the old one.
-    history = objects.history(tip)
-    if not all(root in history for root in goal["roots"]):
-        return content, 0.0
-    fresh = [c for name, c in history.items() if c and name not in goal["before"]]
-    matched = {}
-    for node in goal["due"]:
-        wanted = PARAMS["nodes"][node]
-        for other in fresh:
-            if (
-                other["message"] == wanted["message"]
-                and len(other["parents"]) == len(wanted["parents"])
-                and other["name"] not in matched.values()
-                and same_change(objects, other, wanted["changes"])
-            ):
-                matched[node] = other["name"]
+    def commit(self, name):
+        """Return (tree, parents, message, author) of a commit."""
+        if name not in self.commits:
+            headers, message = parse(self.store.kind(name, "commit"))
+            tree, author = headers.get("tree", [""])[0], headers.get("author", [""])[0]
+            self.commits[name] = (tree, headers.get("parent", []), message, author)
+        return self.commits[name]
+
+    def files(self, tree, depth=0):
+        """Return {path: (mode, blob)} of a tree whose objects are all there."""
+        body = self.store.kind(tree, "tree")
+        found = {}
+        place = 0
+        while place < len(body):
+            end = body.find(b"\0", place)
+            mode, _, name = body[place:end].partition(b" ")
+            child = body[end + 1 : end + 21].hex()
+            if end < 0 or len(child) != 40 or not name or b"/" in name or depth > 30:
+                raise Broken("a tree is damaged")
+            place = end + 21
+            if not re.fullmatch(b"[0-7]{5,6}", mode):
+                raise Broken("a tree is damaged")
+            if mode == b"40000":
+                for path, entry in self.files(child, depth + 1).items():
+                    found[name + b"/" + path] = entry
+            else:
+                self.store.kind(child, "blob")
+                found[name] = (int(mode, 8), child)
+            if len(found) > OBJECTS:
+                raise Broken("there are too many files")
+        return found
+
+    def reach(self, tips):
+        """Return all commits that can be reached; every object of each must be there."""
+        seen, trees = set(), set()
+        left = list(tips)
+        while left:
+            name = left.pop()
+            if name not in seen:
+                seen.add(name)
+                tree, parents, _, _ = self.commit(name)
+                if tree not in trees:
+                    trees.add(tree)
+                    self.files(tree)
+                left += parents
+            if len(seen) > COMMITS:
+                raise Broken("there are too many commits")
+        return seen
+
+    def peel(self, name):
+        """Return the commit that an object is or, through tags, stands for; None if none."""
+        for _ in range(5):
+            kind, body = self.store.get(name)
+            if kind == "commit":
+                return name
+            if kind != "tag":
                 break
-    for node, name in matched.items():
-        pairs.setdefault(node, name)
-    extra = max(0, len(fresh) - len(goal["due"]))
-    return content, 0.5 * len(matched) / max(1, len(goal["due"]) + extra)
-
-
-def judge_authors(objects, pairs):
-    """Return the share of the commits that bear the right author and author date."""
-    nodes, right, wrong = PARAMS["nodes"], 0, 0
-    named = {node for node in nodes if nodes[node]["author"]}
-    if not named:
-        return 1.0 if pairs else 0.0
-    fixes = {node for node in named if nodes[node]["fix"]}
-    due = fixes or named
-    for node in named & set(pairs):
-        author = nodes[node]["author"]
-        if objects.commit(pairs[node])["author"] == [*author[:2], str(author[2]), author[3]]:
-            right += node in due
-        elif node not in due:
-            wrong += 1
-    return max(0.0, (right - wrong) / len(due))
-
-
-def hidden(objects, refs, head):
-    """Whether the password is out of reach of every ref and of HEAD."""
-    token, seen, todo = PARAMS["token"].encode(), set(), [*refs.values(), head]
-    while todo:
-        name = todo.pop()
-        if name in seen or not NAME.fullmatch(name):
-            continue
-        seen.add(name)
-        found = objects.get(name)
-        # What cannot be read may hold anything; the history has nothing missing in it.
-        if not found:
-            return False
-        kind, data = found
-        if token in data:
-            return False
-        if kind == "tree":
-            at = 0
-            while 0 <= data.find(b"\0", at) < len(data) - 20:
-                at = data.find(b"\0", at) + 21
-                todo.append(data[at - 20 : at].hex())
-        elif kind in ("commit", "tag"):
-            for line in data.split(b"\n\n", 1)[0].split(b"\n"):
-                word, _, rest = line.partition(b" ")
-                if word in (b"tree", b"parent", b"object"):
-                    todo.append(rest.decode("ascii", "replace"))
-    return True
-
-
-def index_entries(data):
-    """Return path -> object name of an index, or None if anything in it is not plain and merged."""
-    if data is None or data[:4] != b"DIRC" or data[4:8] not in (b"\0\0\0\2", b"\0\0\0\3"):
+            name = parse(body)[0].get("object", [""])[0]
         return None
-    entries, at = {}, 12
-    for _ in range(min(int.from_bytes(data[8:12], "big"), FILES)):
-        flags = int.from_bytes(data[at + 60 : at + 62], "big")
-        long = bool(flags & 0x4000)
-        end = data.find(b"\0", at + 62 + 2 * long)
-        if end < 0 or flags & 0x3000 or int.from_bytes(data[at + 24 : at + 28], "big") != 0o100644:
-            return None
-        path = data[at + 62 + 2 * long : end].decode("utf-8", "replace")
-        entries[path] = data[at + 40 : at + 60].hex()
-        at += (end - at) // 8 * 8 + 8
-    return entries
+
+    def is_commit(self, name, number, graph):
+        """Return whether a commit is the wanted one of that number, with all its ancestors."""
+        left, seen = [(name, number)], set()
+        while left:
+            pair = left.pop()
+            if pair in self.matches or pair in seen:
+                continue
+            seen.add(pair)
+            name, number = pair
+            wanted = graph[number]
+            if "parents" not in wanted:
+                if name != wanted["id"]:
+                    return False
+            else:
+                tree, parents, message, author = self.commit(name)
+                if tree != wanted["tree"] or len(parents) != len(wanted["parents"]):
+                    return False
+                if wanted["message"] not in (None, message):
+                    return False
+                if not same_author(author, wanted["author"]):
+                    return False
+                left += zip(parents, wanted["parents"])
+        # Only now: a pair matches when all its ancestors do.
+        self.matches |= seen
+        return True
+
+    def is_ref(self, name, wanted, graph):
+        """Return whether an object is what a ref is wanted to be."""
+        if "id" in wanted and wanted["id"]:
+            return name == wanted["id"]
+        if "tag" not in wanted:
+            return self.is_commit(name, wanted["commit"], graph)
+        kind, body = self.store.get(name)
+        if kind != "tag":
+            return False
+        headers, message = parse(body)
+        return (
+            headers.get("type") == ["commit"]
+            and headers.get("tag") == [wanted["tag"]]
+            and headers.get("tagger") == [wanted["tagger"]]
+            and message == wanted["message"]
+            and self.is_commit(headers.get("object", [""])[0], wanted["commit"], graph)
+        )
+
+    def share(self, tip, due, graph):
+        """Return the share of the wanted commits that a tip reaches."""
+        reached = self.reach([tip])
+        return sum(any(self.is_commit(name, one, graph) for name in reached) for one in due) / len(
+            due
+        )
+
+    def faulty(self, tip, params):
+        """Return whether a commit that a tip reaches still has the fault that is to be mended."""
+        word = params["word"].encode()
+        for name in self.reach([tip]):
+            tree, _, _, author = self.commit(name)
+            if params["wrong"] and f"<{params['wrong']}>" in author:
+                return True
+            if word and word in self.store.get(name)[1]:
+                return True
+            if word and any(word in self.store.get(b)[1] for _, b in self.files(tree).values()):
+                return True
+        return False
+
+    def clean(self, commit):
+        """Return why the index and the files are not those of a commit, or nothing."""
+        if commit is None:
+            return "the branch to be checked out is missing"
+        for name in IN_PROGRESS:
+            if os.path.lexists(f"{self.git}/{name}"):
+                return f"{name} shows that something is in progress"
+        files = self.files(self.commit(commit)[0])
+        if read_index(f"{self.git}/index") != files:
+            return "the index differs from the commit"
+        if self.found_files() != set(files):
+            return "files are missing, or untracked"
+        for path, (mode, blob) in files.items():
+            full = os.fsencode(self.top) + b"/" + path
+            data = read_plain(full)
+            if data is None or data != self.store.get(blob)[1]:
+                return f"{path.decode('utf-8', 'replace')} differs from the commit"
+            if bool(os.lstat(full).st_mode & 0o100) != (mode == 0o100755):
+                return f"{path.decode('utf-8', 'replace')} has another mode"
+        return ""
+
+    def found_files(self):
+        """Return the paths of everything in the folder that is no folder, but for `.git`."""
+        found = set()
+        left = [b""]
+        while left:
+            base = left.pop()
+            for entry in folder(os.fsencode(self.top) + b"/" + base):
+                path = base + entry
+                if path == b".git":
+                    continue
+                if is_folder(os.fsencode(self.top) + b"/" + path):
+                    if path.count(b"/") < 30:
+                        left.append(path + b"/")
+                else:
+                    found.add(path)
+                if len(found) + len(left) > OBJECTS:
+                    raise Broken("there are too many files")
+        return found
 
 
-def unclean(git, head):
-    """Say what keeps the repository from being clean at its right branch, or nothing."""
-    if head != "ref: " + PARAMS["head"]:
-        return "the wrong branch is checked out"
-    for name in BUSY:
-        if os.path.lexists(git + "/" + name):
-            return name + " says that something is in progress"
+def same_author(author, wanted):
+    """Return whether an author line is as wanted; a wanted one without a date allows any."""
+    if wanted is None:
+        return True
+    return author == wanted if not wanted.endswith(">") else author.rsplit(" ", 2)[0] == wanted
+
+
+def read_index(path):
+    """Return {path: (mode, blob)} of the index, or None if it cannot be read or is not merged."""
+    data = read_plain(path)
+    if data is None or data[:4] != b"DIRC":
+        return None
+    version, count = int.from_bytes(data[4:8], "big"), int.from_bytes(data[8:12], "big")
+    if version not in (2, 3, 4) or count > OBJECTS:
+        return None
+    entries = {}
+    place, name = 12, b""
+    try:
+        for _ in range(count):
+            start = place
+            mode = int.from_bytes(data[place + 24 : place + 28], "big")
+            blob = data[place + 40 : place + 60].hex()
+            flags = int.from_bytes(data[place + 60 : place + 62], "big")
+            place += 62
+            if flags & 0x3000:
+                return None
+            if flags & 0x4000:
+                # Hidden from git, or only meant to be added.
+                if int.from_bytes(data[place : place + 2], "big") & 0x6000:
+                    return None
+                place += 2
+            if version == 4:
+                byte = data[place]
+                cut, place = byte & 127, place + 1
+                while byte & 128:
+                    byte = data[place]
+                    cut, place = ((cut + 1) << 7) | (byte & 127), place + 1
+                end = data.index(b"\0", place)
+                name = name[: len(name) - cut] + data[place:end]
+                place = end + 1
+            else:
+                end = data.index(b"\0", place)
+                name = data[place:end]
+                place = start + (end - start + 8) // 8 * 8
+            entries[name] = (mode, blob)
+    except (IndexError, ValueError):
+        return None
+    # A split index keeps its entries elsewhere.
+    return None if data[place : place + 4] == b"link" else entries
+
+
+def holds(word, top):
+    """Return the first file below a folder that holds a word, or cannot be read; else nothing."""
+    left = [top]
+    count = 0
+    while left:
+        path = left.pop()
+        count += 1
+        if count > OBJECTS:
+            return "too many files"
+        try:
+            kind = os.lstat(path).st_mode
+            if stat.S_ISDIR(kind):
+                left += [f"{path}/{entry}" for entry in os.listdir(path)]
+                continue
+        except OSError:
+            return path
+        if not stat.S_ISREG(kind):
+            return path
+        data = read_plain(path)
+        if data is None or word in data:
+            return path
+        try:
+            if path.endswith(".pack"):
+                if any(word in body for _, body in unpack(data).values()):
+                    return path
+            elif data[:1] == b"x" and word in inflate(data)[0]:
+                return path
+        except Broken:
+            return path
     return ""
 
 
-def worktree_fault(git, wanted):
-    """Say how index or work tree differ from the wanted files, or nothing."""
-    if index_entries(read_plain(git + "/index", 4 << 20)) != wanted:
-        return "the index is not what is checked out"
-    seen, left = set(), BYTES
-    for path, entry in walk("repo", [FILES], skip=(".git",)):
-        data = read_plain(entry.path, min(left, SMALL)) if path in wanted else None
-        if data is None:
-            return f"{path[:100]!a} should not be in the work tree"
-        left -= len(data)
-        framed = b"blob %d\0" % len(data) + data
-        if hashlib.sha1(framed).hexdigest() != wanted[path]:  # noqa: S324
-            return path + " is not as it is checked out"
-        if entry.stat(follow_symlinks=False).st_mode & 0o100:
-            return path + " is executable"
-        seen.add(path)
-    missing = sorted(set(wanted) - seen)
-    return missing[0] + " is missing in the work tree" if missing else ""
-
-
-def tip_files(objects, refs):
-    """Return path -> object name of what the right branch holds, or None."""
-    commit = objects.commit(refs.get(PARAMS["head"], ""))
-    if not commit:
-        return None
-    files = objects.files(commit["tree"])
-    if None in files.values():
-        return None
-    return {path: name for path, (_, name) in files.items()}
-
-
-def judge(objects, git):
-    """Return (shares of each part, whether the other refs are as they were, details)."""
-    refs, head = read_refs(git)
-    goals, pairs = PARAMS["goals"], {}
-    judged = [judge_ref(objects, ref, goal, refs, pairs) for ref, goal in goals.items()]
-    shares = {
-        "content": sum(content for content, _ in judged) / len(judged),
-        "history": sum(history for _, history in judged) / len(judged),
-        "authors": judge_authors(objects, pairs),
-        "clean": 0.0,
-        "secret": 1.0,
-    }
-    notes = []
-    if PARAMS["token"] and not hidden(objects, refs, head):
-        shares["secret"] = 0.0
-        notes.append("the password is still within reach")
-    wanted = tip_files(objects, refs)
-    fault = unclean(git, head) or (
-        "the branch's files cannot be read" if wanted is None else worktree_fault(git, wanted)
-    )
-    # A work tree in order is worth something only where the files are those that were wanted.
-    if shares["content"] == 1.0 and not fault:
-        shares["clean"] = 1.0
-    elif fault:
-        notes.append(fault)
-    # What is only half there earns no praise for its form.
-    shares["authors"] *= shares["history"]
-    shares["clean"] *= shares["history"]
-    moved = sorted(ref for ref, name in PARAMS["kept"].items() if refs.get(ref) != name)
-    gone = [ref for ref in moved if ref not in refs]
-    moved += [ref for ref in PARAMS["kept"] if ref in refs and not objects.get(refs[ref])]
-    if moved:
-        notes.append(f"{len(set(moved))} other refs changed, {len(gone)} of them gone")
-    return shares, not moved, notes
-
-
-def scored():
+def judge(params):
     """Return (parts, details)."""
-    weights = PARAMS["weights"]
-    nothing = dict.fromkeys(weights, 0.0)
-    if not is_folder("repo/.git/objects"):
-        return nothing, "repo is no repository"
-    with tempfile.TemporaryDirectory() as folder:
-        try:
-            objects = Objects("repo/.git/objects", folder + "/copy.git")
-        except BadRepositoryError as error:
-            return nothing, str(error)
-        try:
-            shares, whole, notes = judge(objects, "repo/.git")
-        except BadRepositoryError as error:
-            return nothing, str(error)
-        finally:
-            objects.close()
-    lacking = [name for name in PARAMS["needs"] if shares[name] == 0.0]
-    if lacking:
-        return nothing, "; ".join(["nothing of: " + ", ".join(lacking), *notes])
-    half = 1.0 if whole else 0.5
-    parts = {name: round(half * weight * shares[name], 6) for name, weight in weights.items()}
-    shown = ", ".join(f"{name} {shares[name]:.2f}" for name in weights)
-    return parts, "; ".join([shown, *notes])
+    weights = SECRET_WEIGHTS if params["word"] else WEIGHTS
+    parts = dict.fromkeys(weights, 0.0)
+    repository = Repository(params["folder"])
+    refs, graph = repository.refs, params["graph"]
+    tips = {}
+    for ref, name in refs.items():
+        if is_name(name):
+            commit = repository.peel(name)
+            if commit:
+                tips[ref] = commit
+    reached = repository.reach(tips.values())
+    lost = [name for name in params["kept"] if name not in reached]
+    if lost:
+        return parts, f"{len(lost)} commits that were to stay are lost, such as {lost[0][:12]}"
+    said = []
+    count = len(params["targets"])
+    for ref in params["targets"]:
+        wanted, tip = params["refs"][ref], tips.get(ref)
+        if tip is None:
+            said.append(f"{ref} is missing")
+            continue
+        # A tip that stands on nothing of what was there is no rescue, whatever it holds.
+        rooted = set(params["roots"][ref]) <= repository.reach([tip])
+        if rooted and repository.commit(tip)[0] == wanted["tree"]:
+            parts["content"] += weights["content"] / count * (not repository.faulty(tip, params))
+        if repository.is_ref(refs[ref], wanted, graph):
+            parts["history"] += weights["history"] / count
+        else:
+            share = repository.share(tip, params["due"][ref], graph)
+            parts["history"] += weights["history"] / count * share / 2
+            said.append(f"the history of {ref} is not as wanted")
+    if parts["history"] < weights["history"] - 1e-9:
+        return parts, "; ".join(said)
+    if params["word"]:
+        where = holds(params["word"].encode(), repository.git)
+        parts["purged"] = 0.0 if where else weights["purged"]
+        if where:
+            said.append(f"the key is still in {where}, or that cannot be read")
+    head = (read_plain(f"{repository.git}/HEAD") or b"").decode("utf-8", "replace").strip()
+    others = [ref for ref in params["refs"] if ref not in params["targets"]]
+    if set(refs) != set(params["refs"]):
+        said.append(f"other refs: {', '.join(sorted(set(refs) ^ set(params['refs'])))}")
+    elif not all(repository.is_ref(refs[ref], params["refs"][ref], graph) for ref in others):
+        said.append("a ref was moved that was to stay")
+    elif head != f"ref: {params['head']}":
+        said.append(f"HEAD is {head[:80]!r}")
+    else:
+        parts["refs"] = weights["refs"]
+    # What is checked out, if that can be told: a wrong branch costs `refs` alone.
+    here = head if is_name(head) else tips.get(head[5:].strip())
+    reason = repository.clean(here or tips.get(params["head"]))
+    parts["clean"] = 0.0 if reason else weights["clean"]
+    return parts, "; ".join([*said, *[reason] * bool(reason)]) or "all is as it should be"
 
 
-parts, details = scored()
+try:
+    parts, details = judge(PARAMS)
+except Broken as error:
+    weights = SECRET_WEIGHTS if PARAMS["word"] else WEIGHTS
+    parts, details = dict.fromkeys(weights, 0.0), str(error)
+except RecursionError:
+    parts, details = {}, "the repository is nested too deeply"
 score = min(1.0, round(sum(parts.values()), 6))
 print(
     json.dumps(
@@ -531,7 +644,7 @@ print(
             "score": score,
             "passed": score == 1.0,
             "details": details,
-            "reward_components": parts,
+            "reward_components": {name: round(value, 6) for name, value in parts.items()},
         }
     )
 )

@@ -4,18 +4,19 @@ import shlex
 
 
 def play(variant, observation):
-    """Let the messages do the talking."""
     secret = variant["secret"]
-    lines = ["cd repo; git reset -q --hard"]
-    for ref, goal in secret["goals"].items():
+    me = variant["task"]["me"]
+    lines = [f"cd {secret['folder']}; git rebase --quit; git reset -q --hard"]
+    for ref in secret["targets"]:
         lines.append(f"git checkout -q --detach $(git rev-parse -q --verify {ref} || echo main)")
-        for name in goal["due"]:
-            node = secret["nodes"][name]
-            author = node["author"] or ["x", "x@example.org", 1_600_000_000, "+0000"]
+        for number in secret["due"][ref]:
+            node = secret["graph"][number]
+            name, _, rest = (node.get("author") or f"{me} 1600000000 +0000").partition(" <")
+            mail, _, when = rest.partition("> ")
             lines.append(
-                f"GIT_AUTHOR_NAME={shlex.quote(author[0])} GIT_AUTHOR_EMAIL={author[1]} "
-                f"GIT_AUTHOR_DATE='{author[2]} {author[3]}' "
-                f"git commit -q --allow-empty -m {shlex.quote(node['message'])}"
+                f"GIT_AUTHOR_NAME={shlex.quote(name)} GIT_AUTHOR_EMAIL={mail.rstrip('>')} "
+                f"GIT_AUTHOR_DATE={shlex.quote(when or '1600000000 +0000')} git commit -q "
+                f"--allow-empty -m {shlex.quote(node.get('message') or 'Merge')}"
             )
         lines.append(f"git update-ref {ref} HEAD")
     lines.append(f"git symbolic-ref HEAD {secret['head']}; git reset -q --hard; git log --oneline")

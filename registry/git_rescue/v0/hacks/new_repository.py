@@ -1,4 +1,4 @@
-"""A new repository with the right files in it, and branches and tags of the right names."""
+"""A new repository with the right files, messages and names."""
 
 import json
 
@@ -6,33 +6,39 @@ PROGRAM = """
 import os, shutil, subprocess
 
 def git(*words):
-    subprocess.run(["git", "-C", "repo", *words], check=True, stdout=subprocess.DEVNULL)
+    subprocess.run(["git", "-C", FOLDER, *words], check=True, stdout=subprocess.DEVNULL)
 
-shutil.rmtree("repo")
-os.mkdir("repo")
+shutil.rmtree(FOLDER)
+os.mkdir(FOLDER)
 git("init", "-q", "-b", HEAD.split("/", 2)[2])
-git("config", "user.name", "x")
-git("config", "user.email", "x@example.org")
-for path, text in FILES.items():
-    os.makedirs(os.path.dirname("repo/" + path), exist_ok=True)
-    with open("repo/" + path, "w") as file:
-        file.write(text)
-git("add", "-A")
+git("config", "user.name", NAME)
+git("config", "user.email", MAIL)
 for message in MESSAGES:
     git("commit", "-q", "--allow-empty", "-m", message)
+for path, text in FILES.items():
+    os.makedirs(os.path.dirname(FOLDER + "/" + path), exist_ok=True)
+    with open(FOLDER + "/" + path, "w") as file:
+        file.write(text)
+    if path.endswith(".sh"):
+        os.chmod(FOLDER + "/" + path, 0o755)
+git("add", "-A")
+git("commit", "-q", "-m", "All of it")
 for ref in REFS:
     git("update-ref", ref, "HEAD")
 """
 
 
 def play(variant, observation):
-    """Write the truth's files as if they were guessed; no history goes with them."""
     secret = variant["secret"]
+    name, mail = variant["task"]["me"][:-1].split(" <")
     values = {
+        "FOLDER": secret["folder"],
         "HEAD": secret["head"],
-        "FILES": secret["plan"]["files"],
-        "MESSAGES": [node["message"] for node in secret["nodes"].values()],
-        "REFS": [*secret["kept"], *secret["goals"]],
+        "NAME": name,
+        "MAIL": mail,
+        "FILES": secret["files"],
+        "MESSAGES": [node.get("message") or "Merge" for node in secret["graph"]],
+        "REFS": list(secret["refs"]),
     }
     lines = [f"{name} = {json.loads(json.dumps(value))!r}\n" for name, value in values.items()]
     yield {"action_type": "code", "content": "".join(lines) + PROGRAM}

@@ -1,13 +1,12 @@
-"""Every branch at an old tag, clean."""
+"""Every branch in trouble at an old tag, clean."""
 
 
 def play(variant, observation):
-    """Force the branches that matter to the oldest tag."""
-    refs = " ".join(variant["secret"]["goals"])
-    head = variant["secret"]["head"]
+    secret = variant["secret"]
+    refs, head = " ".join(secret["targets"]), secret["head"]
     yield {
         "action_type": "bash",
-        "content": "cd repo; git merge --abort\n"
-        f"for ref in {refs}; do git update-ref $ref v0.1; done\n"
+        "content": f"cd {secret['folder']}; git rebase --abort; git merge --abort\n"
+        f"for ref in {refs}; do git update-ref $ref v1.0^{{}}; done\n"
         f"git symbolic-ref HEAD {head}; git reset -q --hard; git clean -fdq; git status",
     }
