@@ -98,8 +98,9 @@ class LocalSandbox(GuestSandbox):
 
     async def _end(self) -> None:
         self._backend.forget(self)
-        ended = await children.end(self._process, limits.CLOSE_TIMEOUT_S - 1.0)
-        if not ended and self._base:
+        await children.end(self._process, limits.CLOSE_TIMEOUT_S - 1.0)
+        # The guest removes it, unless it was killed: by that, or by the agent.
+        if self._base:
             shutil.rmtree(self._base, ignore_errors=True)
 
 

@@ -3,9 +3,11 @@
 import asyncio
 import json
 import os
+import tempfile
 import threading
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -65,11 +67,15 @@ def environment(**fields: Any) -> MultiTurnEnvironment:
 
 
 @pytest.fixture(params=["namespace", "local"])
-def mode(request: pytest.FixtureRequest) -> Iterator[str]:
-    """A backend; the test fails if it leaves a sandbox there."""
+def mode(
+    request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> Iterator[str]:
+    """A backend; the test fails if it leaves a sandbox, or its folder, there."""
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
     name = str(request.param)
     yield name
     assert live(name) == set()
+    assert list(tmp_path.iterdir()) == []
 
 
 def live(name: str) -> set[Any]:
@@ -384,11 +390,10 @@ def test_agent_that_fills_the_disk_is_judged() -> None:
         assert len(session.trajectory.step_rewards) == 1
 
 
-def test_run_episode_returns_the_result_that_a_failed_step_fixed() -> None:
-    commands = iter(["kill -9 $PPID"])
-
-    trajectory, result = DeepGym(mode="local").run_episode(
-        environment(), lambda _: bash(next(commands))
+@pytest.mark.parametrize("mode", ["local"], indirect=True)
+def test_run_episode_returns_the_result_that_a_failed_step_fixed(mode: str) -> None:
+    trajectory, result = DeepGym(mode=mode).run_episode(
+        environment(), lambda _: bash("kill -9 $PPID")
     )
 
     assert (result.has_verdict, result.error_type) == (True, "policy_sandbox_failure")
