@@ -92,28 +92,34 @@ def run(coroutine: Coroutine[Any, Any, T], timeout_s: float | None = None) -> T:
     if threading.current_thread() is _thread:
         coroutine.close()
         raise RuntimeError("run() was called in the event loop's own thread: await the coroutine.")
-    future = submit(coroutine)
+    future: Future[T] | None = None
     try:
+        future = submit(coroutine)
         return future.result(timeout_s)
     except BaseException:
-        if not future.done():
-            future.cancel()
-            _wait_for_clean_up()
+        # A Ctrl-C may come when the coroutine runs already and its future is not yet known here.
+        if future is None or not future.done():
+            _cancel(coroutine)
         raise
 
 
-def _wait_for_clean_up() -> None:
-    """Give cancelled coroutines the time to end what they had started."""
+def _cancel(coroutine: Coroutine[Any, Any, Any]) -> None:
+    """Cancel a coroutine of the loop, and give it the time to end what it had started."""
     if _loop is None:
         return
 
-    async def others() -> None:
-        cancelled = [task for task in asyncio.all_tasks() if task.cancelling()]
-        if cancelled:
-            await asyncio.wait(cancelled, timeout=CLOSE_TIMEOUT_S)
+    async def cancel() -> None:
+        tasks = [task for task in asyncio.all_tasks() if task.get_coro() is coroutine]
+        for task in tasks:
+            task.cancel()
+        if tasks:
+            await asyncio.wait(tasks, timeout=CLOSE_TIMEOUT_S)
+        else:
+            # It was never started, or is over; closing it does nothing then.
+            coroutine.close()
 
     with contextlib.suppress(BaseException):
-        asyncio.run_coroutine_threadsafe(others(), _loop).result(_CLEAN_UP_S)
+        asyncio.run_coroutine_threadsafe(cancel(), _loop).result(_CLEAN_UP_S)
 
 
 async def bridge(coroutine: Coroutine[Any, Any, T]) -> T:
