@@ -22,7 +22,8 @@ from deepgym_gym.registry.loading import RegistryEnvironment
 
 EPILOG = (
     "Exit codes: 0 all went well; 1 an episode was not passed or a check failed; "
-    "2 wrong usage or an unknown name; 3 no sandbox can be had here; 130 interrupted."
+    "2 wrong usage or an unknown name; 3 no sandbox can be had here; "
+    "130 interrupted; 143 terminated."
 )
 
 app = typer.Typer(
