@@ -770,6 +770,28 @@ async def a_solution_in_a_package_keeps_its_relative_imports(sandbox: Sandbox) -
     assert (await judge(sandbox, source)).stdout == b"11\n"
 
 
+@behaviour
+async def a_solution_is_its_source_and_not_bytecode_beside_it(sandbox: Sandbox) -> None:
+    await sandbox.write("sol.py", b"def f(): return 1\n")
+    compile_it = "import py_compile, os; os.utime('sol.py', (9, 9)); py_compile.compile('sol.py')"
+    await sandbox.code(compile_it, LONG)
+    await sandbox.write("sol.py", b"def f(): return 2\n")
+    await sandbox.exec("touch -d @9 sol.py", LONG)
+    source = "from deepgym_solution import load_solution\nprint(load_solution('sol.py').f())\n"
+
+    assert (await judge(sandbox, source)).stdout == b"2\n"
+
+
+@behaviour
+async def running_python_leaves_no_bytecode(sandbox: Sandbox) -> None:
+    await sandbox.write("helper.py", b"VALUE = 1\n")
+
+    await sandbox.code("import helper", LONG)
+    await sandbox.exec("python3 -c 'import helper'", LONG)
+
+    assert await run(sandbox, "ls") == "helper.py\n"
+
+
 @isolated
 async def a_solution_runs_with_nothing(sandbox: Sandbox) -> None:
     await sandbox.write("sol.py", HOSTILE)

@@ -41,7 +41,18 @@ def test_environment_of_the_host_is_absent(
 
     assert "sesame" not in everything
     assert names == {
-        *("PATH", "HOME", "USER", "LOGNAME", "SHELL", "LANG", "TERM", "TMPDIR", "PYTHONUNBUFFERED"),
+        *(
+            "PATH",
+            "HOME",
+            "USER",
+            "LOGNAME",
+            "SHELL",
+            "LANG",
+            "TERM",
+            "TMPDIR",
+            "PYTHONUNBUFFERED",
+            "PYTHONDONTWRITEBYTECODE",
+        ),
         *("PWD", "SHLVL", "_"),
     }
 

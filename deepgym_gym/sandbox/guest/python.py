@@ -105,6 +105,8 @@ def run_main(
         module.__file__ = filename
     sys.modules["__main__"] = module
     sys.argv = ["-c" if filename.startswith("<") else filename]
+    # See Setting.environment, which says the same to programs that are started.
+    sys.dont_write_bytecode = True
     if first_path is not None:
         sys.path.insert(0, first_path)
     text = source.decode("utf-8", "replace")

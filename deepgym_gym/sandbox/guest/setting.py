@@ -49,4 +49,6 @@ class Setting(NamedTuple):
             "TMPDIR": self.temporary,
             # What a program printed before its deadline should be seen.
             "PYTHONUNBUFFERED": "1",
+            # An edit within a second of the last run, to the same size, must not meet old bytecode.
+            "PYTHONDONTWRITEBYTECODE": "1",
         }

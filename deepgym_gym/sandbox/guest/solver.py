@@ -180,6 +180,8 @@ class _Worker:
     def _loaded(self, header: dict[str, Any]) -> dict[str, Any]:
         root = os.path.join(self._directory, header.get("root", "."))
         path = os.path.join(self._directory, header["path"])
+        # What is judged is the source that lies there, not bytecode beside it.
+        sys.pycache_prefix = "/nonexistent"
         sys.path.insert(0, os.path.normpath(root))
         name = os.path.splitext(os.path.relpath(path, root))[0].replace(os.sep, ".")
         if name.endswith(".__init__"):
