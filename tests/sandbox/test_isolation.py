@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 import deepgym_gym
-from deepgym_gym.errors import SandboxLostError, SandboxUnavailableError
+from deepgym_gym.errors import ProviderError, SandboxLostError, SandboxUnavailableError
 from deepgym_gym.sandbox import interpreter
 from deepgym_gym.sandbox.base import Sandbox, SandboxSpec, VerifyRequest
 from deepgym_gym.sandbox.namespace import backend as backend_module
@@ -354,6 +354,30 @@ def test_a_dead_supervisor_is_a_lost_sandbox(start: Start, run: Run) -> None:
 
     with pytest.raises(SandboxLostError, match="died"):
         run(sandbox.exec("true", LONG))
+
+
+def test_a_dead_warden_is_not_the_agents_doing_and_the_next_start_works(run: Run) -> None:
+    backend = backend_module.NamespaceBackend()
+    me = os.getpid()
+
+    async def lose_it() -> str:
+        try:
+            others = _children(me)
+            sandbox = await backend.start(SandboxSpec())
+            (warden,) = _children(me) - others
+            os.kill(warden, 9)
+            with pytest.raises(ProviderError, match="warden"):
+                await sandbox.exec("sleep 60", 60.0)
+            return await shell(await backend.start(SandboxSpec()), "echo again")
+        finally:
+            await backend.aclose()
+
+    assert run(lose_it()) == "again\n"
+
+
+def _children(pid: int) -> set[int]:
+    path = Path(f"/proc/{pid}/task/{pid}/children")
+    return {int(word) for word in path.read_text().split()}
 
 
 def test_stopped_children_do_not_hold_up_the_end(start: Start, run: Run) -> None:

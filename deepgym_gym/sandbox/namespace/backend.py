@@ -12,7 +12,13 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from deepgym_gym import limits
-from deepgym_gym.errors import SandboxError, SandboxTimeoutError, SandboxUnavailableError
+from deepgym_gym.errors import (
+    ProviderError,
+    SandboxError,
+    SandboxLostError,
+    SandboxTimeoutError,
+    SandboxUnavailableError,
+)
 from deepgym_gym.sandbox import interpreter
 from deepgym_gym.sandbox.base import (
     Capabilities,
@@ -156,6 +162,22 @@ class NamespaceSandbox(GuestSandbox):
         (facts, body), seen = await self._verify(request)
         outcome = verifier_outcome(facts, body)
         return dataclasses.replace(outcome, touched=outcome.touched or bool(seen))
+
+    async def ask(self, header: Mapping[str, Any], body: bytes = b"", *, timeout_s: float) -> Reply:
+        """One request to the guest. Raises: as `GuestSandbox.ask`.
+
+        Raises:
+            ProviderError: the box was lost because the warden died, which no agent can bring about.
+        """
+        try:
+            return await super().ask(header, body, timeout_s=timeout_s)
+        except SandboxLostError as error:
+            if self._warden.ended:
+                raise ProviderError(
+                    "The warden, which holds all sandboxes, died; the next start makes a new one.",
+                    sandbox_id=self.id,
+                ) from error
+            raise
 
     async def touch_detection(self) -> str:
         """By what means a verifier's touches are really seen here."""

@@ -83,6 +83,11 @@ class WardenClient:
         """Whether it can still be asked."""
         return self._control.fileno() >= 0
 
+    @property
+    def ended(self) -> bool:
+        """Whether its process is gone; its boxes go after it, so who sees one go may ask this."""
+        return self._process.poll() is not None
+
     async def ask(self, request: Mapping[str, Any], fd: int = -1) -> Mapping[str, Any]:
         """Send a request, with a descriptor if given, and wait for its reply.
 
