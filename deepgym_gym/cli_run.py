@@ -14,6 +14,7 @@ from deepgym_gym.client import MAX_REJECTED, DeepGym, SyncSession
 from deepgym_gym.errors import ActionError, SandboxError, VerifierError
 from deepgym_gym.registry.loading import RegistryEnvironment
 from deepgym_gym.results import RunResult, Trajectory
+from deepgym_gym.session import SessionState
 
 
 def run(
@@ -106,13 +107,14 @@ def _play(session: SyncSession, player: Agent, screen: Screen) -> tuple[Observat
     reward: float | None = None
     rejected = 0
     screen.observation(observation, reward)
-    while not observation.done:
+    # A rejected write may have been the last step, which no observation says.
+    while session.state is SessionState.RUNNING:
         try:
             action = player.act(observation, reward)
             if action is None:
                 break
             screen.action(observation.step + 1, action)
-            observation, reward, done = session.step(action)
+            observation, reward, _ = session.step(action)
         except ActionError as error:
             rejected += 1
             screen.rejected(error)
@@ -129,8 +131,6 @@ def _play(session: SyncSession, player: Agent, screen: Screen) -> tuple[Observat
         else:
             rejected = 0
             screen.observation(observation, reward)
-            if done:
-                break
     return observation, reward
 
 

@@ -25,7 +25,7 @@ from deepgym_gym.registry.probe import hidden_lines, look_around
 from deepgym_gym.results import RunResult
 from deepgym_gym.sandbox.backends import get_backend
 from deepgym_gym.sandbox.base import Backend
-from deepgym_gym.session import Session
+from deepgym_gym.session import Session, SessionState
 
 # What a good environment keeps to; more than this is reported, not refused. Unit: seconds.
 SETUP_BUDGET_S: Final = 0.5
@@ -232,6 +232,10 @@ class _TimedSession:
         self._session = session
         self.step = session.step
         self.start_s = self.score_s = 0.0
+
+    @property
+    def state(self) -> SessionState:
+        return self._session.state
 
     async def start(self) -> Observation:
         started = time.perf_counter()

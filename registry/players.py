@@ -9,7 +9,9 @@ from collections.abc import Callable, Generator
 from typing import Any, NamedTuple, Protocol
 
 from deepgym_gym.actions import Action, Observation, parse_action
+from deepgym_gym.client import MAX_REJECTED
 from deepgym_gym.errors import ActionError, DefinitionError, SandboxError, VerifierError
+from deepgym_gym.progress import SessionState
 from deepgym_gym.results import RunResult, StepResult
 
 ActionLike = Action | dict[str, Any] | str
@@ -109,6 +111,11 @@ def iter_actions(actions: list[Any]) -> Script:
 class EpisodeSession(Protocol):
     """The part of a session that playing an episode needs."""
 
+    @property
+    def state(self) -> SessionState:
+        """Where the episode is."""
+        ...
+
     async def start(self) -> Observation:
         """Return the first observation."""
         ...
@@ -133,7 +140,7 @@ class Play(NamedTuple):
 async def play_episode(session: EpisodeSession, agent: Agent) -> Play:
     """Play the agent to the end of the session's episode and score it.
 
-    A rejected action is told to the agent.
+    A rejected action is told to the agent, as `DeepGym.run_episode` does.
 
     Raises:
         SandboxError: from `start` only; a step that fails ends the episode with its fixed result.
@@ -141,18 +148,17 @@ async def play_episode(session: EpisodeSession, agent: Agent) -> Play:
     observations = [await session.start()]
     rewards: list[float] = []
     rejected = 0
-    while not observations[-1].done and rejected < 1000:
+    while session.state is SessionState.RUNNING and rejected < MAX_REJECTED:
         try:
             result = await session.step(agent(observations[-1]))
         except ActionError as error:
             rejected += 1
             last = observations[-1]
-            observations.append(Observation(content=f"[rejected: {error}]", step=last.step))
+            observations.append(Observation(content=f"[rejected] {error}", step=last.step))
         except (SandboxError, VerifierError):
             break
         else:
+            rejected = 0
             observations.append(result.observation)
             rewards.append(result.reward)
-            if result.done:
-                break
     return Play(await session.score(), tuple(observations), tuple(rewards))

@@ -259,6 +259,27 @@ def test_rejected_action_is_told_to_the_program_which_goes_on(tmp_path: Path) ->
     assert "not passed" in done.stdout
 
 
+def test_rejected_write_as_last_step_ends_the_episode_with_its_score(
+    broken_copy: Callable[..., Path], tmp_path: Path
+) -> None:
+    folder = broken_copy(setup__sh="ln -s /tmp link\n")
+    toml = folder / "env.toml"
+    toml.write_text(toml.read_text().replace("max_steps = 6", "max_steps = 1"))
+    write = {"action_type": "write_file", "path": "link/x", "content": ""}
+    agent = program(
+        tmp_path,
+        "import json, sys\n"
+        "for line in sys.stdin:\n"
+        f"    if not json.loads(line)['done']: print({json.dumps(write)!r}, flush=True)\n",
+    )
+
+    done = cli("run", folder, "--agent", agent)
+
+    assert "rejected: write_file refused" in done.stdout
+    assert "not passed" in done.stdout
+    assert done.returncode == 1
+
+
 @pytest.mark.parametrize(
     ("body", "said"),
     [
@@ -437,6 +458,22 @@ def test_demo_shows_a_table_without_a_terminal() -> None:
     for word in ("environment", "episodes", "mean score", "verdicts", "steps/s", "start", "step"):
         assert word in done.stdout
     assert "notes" in done.stdout
+
+
+def test_demo_of_a_raising_reference_counts_it_as_a_fault(
+    broken_copy: Callable[..., Path],
+) -> None:
+    folder = broken_copy(
+        reference__py='"""Raises."""\n\n\ndef play(variant, observation):\n'
+        '    yield {"action_type": "fly"}\n'
+    )
+
+    done = cli("demo", folder, "--episodes", "2", "--json")
+
+    [row] = json.loads(done.stdout)["environments"]
+    assert done.returncode == 1
+    assert row["mean_score"] is None
+    assert ["yielded a bad action" in fault for fault in row["faults"]] == [True, True]
 
 
 def test_demo_of_a_failing_reference_says_so(broken_copy: Callable[..., Path]) -> None:
