@@ -13,7 +13,7 @@ from rich.text import Text
 from deepgym_gym.actions import Observation
 from deepgym_gym.cli_text import Exit, err, out, print_json, table
 from deepgym_gym.client import AsyncDeepGym
-from deepgym_gym.errors import SandboxError, SandboxUnavailableError, VerifierError
+from deepgym_gym.errors import DeepGymError, SandboxUnavailableError
 from deepgym_gym.registry.loading import RegistryEnvironment
 from deepgym_gym.results import RunResult
 
@@ -132,7 +132,7 @@ async def _play(
             result: RunResult = await session.score()
     except SandboxUnavailableError:
         raise
-    except (SandboxError, VerifierError) as error:
+    except DeepGymError as error:
         row.faults.append(f"variant {variant}: {error}")
         return
     if result.has_verdict:
