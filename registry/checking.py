@@ -3,7 +3,7 @@
 A check plays real episodes in real sandboxes. What it cannot know (near misses and their scores)
 belongs to the environment's own tests.
 
-Source: DESIGN.md, section 7.
+Source: CONTRIBUTING.md, on environments' folders.
 """
 
 import ast

@@ -6,7 +6,7 @@ that ships them and run on the host; setup and verifiers are only read as text h
 becomes a package of its own, so that two environments' `variants` never meet and a file may import
 its neighbours relatively (`from .words import WORDS`).
 
-Source: DESIGN.md, section 7.
+Source: CONTRIBUTING.md, on environments' folders.
 """
 
 import importlib

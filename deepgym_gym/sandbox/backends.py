@@ -34,7 +34,7 @@ def get_backend(name: str = "auto") -> Backend:
     if kind not in _CLASSES:
         raise DefinitionError(
             f"Unknown backend: expected one of {', '.join(NAMES)}, got {name!r}. "
-            "Leave it out for the isolated default."
+            "'auto' isolates with nothing to install, without Docker or a hosted provider."
         )
     with _lock:
         if kind not in _made:

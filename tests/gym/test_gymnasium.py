@@ -15,6 +15,7 @@ from gymnasium.wrappers import RecordEpisodeStatistics
 from gymnasium.wrappers.vector import RecordEpisodeStatistics as RecordVectorStatistics
 
 import deepgym_gym
+from deepgym_gym.errors import DefinitionError
 from tests.gym.worlds import DONE, HELLO, kill_sandboxes
 
 INLINE = "deepgym-tests/inline-v0"
@@ -51,6 +52,20 @@ def test_made_environment_plays_without_a_warning(render_mode: str | None) -> No
             env.step(env.action_space.sample())
             if render_mode:
                 assert env.render() is not None
+    finally:
+        env.close()
+
+
+def test_made_environment_plays_on_after_a_first_reset_that_failed() -> None:
+    env = gymnasium.make(NOTES)
+
+    try:
+        with pytest.raises(DefinitionError, match="varient"):
+            env.reset(options={"varient": 3})
+        env.reset(seed=7)
+        for _ in range(2):
+            *_, info = env.step({"action_type": "bash", "content": "true"})
+            assert info["exit_code"] == 0
     finally:
         env.close()
 

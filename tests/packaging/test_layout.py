@@ -9,7 +9,7 @@ import pytest
 
 ROOT = Path(__file__).parents[2]
 MAPPED = ("registry", "wrappers", "server")
-# A file imports only from its own floor or a lower one. Source: DESIGN, "Folders and floors".
+# A file imports only from its own floor or a lower one. Source: ARCHITECTURE.md, "Floors".
 FLOORS: dict[str, int] = {
     # 0 words
     "errors": 0,

@@ -11,7 +11,6 @@ import contextlib
 import errno
 import os
 import stat
-from typing import Any
 
 _FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
 _FILE = os.O_NOFOLLOW | os.O_CLOEXEC | os.O_NONBLOCK | os.O_NOCTTY
@@ -117,21 +116,3 @@ def read(root: str, path: str, limit: int) -> bytes:
     except OSError as error:
         raise _fault(error, path) from error
     raise OverflowError(f"{path}: more than {limit} bytes")
-
-
-def listing(root: str, most: int = 10_000) -> list[dict[str, Any]]:
-    """Every entry beneath the work folder (at most `most`), links not followed, sorted by name."""
-    rows: list[dict[str, Any]] = []
-    for folder, folders, names in os.walk(root):
-        folders.sort()
-        for name in sorted(folders + names):
-            if len(rows) >= most:
-                return rows
-            full = os.path.join(folder, name)
-            try:
-                facts = os.lstat(full)
-            except OSError:
-                continue
-            kind = stat.S_IFMT(facts.st_mode) >> 12
-            rows.append({"path": os.path.relpath(full, root), "kind": kind, "size": facts.st_size})
-    return rows

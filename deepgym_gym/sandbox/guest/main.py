@@ -1,6 +1,6 @@
 """The supervisor's loop: one request at a time from the owner's channel, one reply each.
 
-Requests: `exec`, `code`, `write`, `read`, `list`, `freeze`, `thaw`, `kill`, `verify`, `exit`. When
+Requests: `exec`, `code`, `write`, `read`, `freeze`, `thaw`, `kill`, `verify`. When
 the channel closes, the owner is gone and everything in the sandbox is ended.
 """
 
@@ -38,7 +38,6 @@ class Guest:
             "code": self._commands.run_python,
             "write": self._write,
             "read": self._read,
-            "list": self._list,
             "freeze": self._freeze,
             "thaw": self._thaw,
             "kill": self._kill,
@@ -46,14 +45,12 @@ class Guest:
         }
 
     def serve(self) -> None:
-        """Answer requests until the channel closes or `exit` is asked; then end everything."""
+        """Answer requests until the channel closes; then end everything."""
         os.chdir(self._setting.work)
         try:
             while True:
                 self._supervisor.idle()
                 header, body = wire.receive(self._channel)
-                if header["op"] == "exit":
-                    break
                 reply, data = self._handlers[header["op"]](header, body)
                 wire.send(self._channel, {"ok": True, **reply}, data)
         except (wire.ClosedChannel, ValueError):
@@ -81,10 +78,6 @@ class Guest:
             return {"blocked": str(error)}, b""
         except OverflowError as error:
             return {"overflow": str(error)}, b""
-
-    def _list(self, header: dict[str, Any], body: bytes) -> tuple[dict[str, Any], bytes]:
-        with _files_as(self._setting.agent):
-            return {"entries": files.listing(self._setting.work)}, b""
 
     # The agent's processes.
 
