@@ -276,6 +276,34 @@ async def a_forged_answer_does_not_end_a_step_early(sandbox: Sandbox) -> None:
     assert (result.exit_code, result.stdout) == (5, b"real\n")
 
 
+# The supervisor.
+
+
+@isolated
+async def the_supervisor_cannot_be_harmed_or_read(sandbox: Sandbox) -> None:
+    source = (
+        "import ctypes, os\n"
+        "for number in range(1, 65):\n"
+        "    try: os.kill(1, number)\n"
+        "    except OSError: pass\n"
+        "for name in ('mem', 'environ', 'maps', 'stack', 'syscall', 'auxv'):\n"
+        "    try:\n"
+        "        with open(f'/proc/1/{name}', 'rb') as file: print(name, file.read(10))\n"
+        "    except OSError: pass\n"
+        "for name in ('fd', 'cwd', 'root', 'map_files', 'ns'):\n"
+        "    try: print(name, os.listdir(f'/proc/1/{name}'))\n"
+        "    except OSError: pass\n"
+        "libc = ctypes.CDLL(None, use_errno=True)\n"
+        "vector = (ctypes.c_size_t * 2)(ctypes.addressof(ctypes.create_string_buffer(8)), 8)\n"
+        "print(libc.ptrace(16, 1, 0, 0), libc.process_vm_readv(1, vector, 1, vector, 1, 0))\n"
+    )
+
+    result = await sandbox.code(source, LONG)
+
+    assert result.stdout == b"-1 -1\n"
+    assert await run(sandbox, "echo alive") == "alive\n"
+
+
 # Python.
 
 

@@ -348,8 +348,10 @@ def test_solution_cannot_see_the_verifier(start: Start, run: Run) -> None:
 
 
 def test_a_dead_supervisor_is_a_lost_sandbox(start: Start, run: Run) -> None:
+    start()
+    others = set(_box_pids())
     sandbox = start()
-    pid = _box_pids()[-1]
+    (pid,) = set(_box_pids()) - others
     os.kill(pid, 9)
 
     with pytest.raises(SandboxLostError, match="died"):
@@ -445,7 +447,17 @@ def _box_pids() -> list[int]:
             if fields[0] not in "ZX":
                 parents[int(name)] = int(fields[1])
     wardens = {pid for pid, parent in parents.items() if parent == me}
-    return sorted(pid for pid, parent in parents.items() if parent in wardens)
+    return sorted(pid for pid in parents if parents[pid] in wardens and _is_first(pid))
+
+
+def _is_first(pid: int) -> bool:
+    """Whether a process is the first of a pid namespace, and no helper of the warden's."""
+    try:
+        status = Path(f"/proc/{pid}/status").read_text()
+    except OSError:
+        return False
+    numbers = next(line.split()[1:] for line in status.splitlines() if line.startswith("NSpid"))
+    return len(numbers) > 1 and numbers[-1] == "1"
 
 
 def _wait_until(condition: Callable[[], bool]) -> None:
