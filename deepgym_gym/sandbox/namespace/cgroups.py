@@ -17,12 +17,13 @@ _MIB = 1 << 20
 class Cgroups:
     """The limits of one warden's sandboxes: a folder per sandbox in each hierarchy.
 
-    Args:
-        owner: a name unique to this warden; the pid is its last part, so that leftovers can be
-        told.
+    A warden's groups are named after its pid namespace and its pid, so that leftovers can be told:
+    containers that share one cgroup file system have pids of their own.
     """
 
-    def __init__(self, owner: str) -> None:
+    def __init__(self) -> None:
+        prefix = f"deepgym-{os.stat('/proc/self/ns/pid').st_ino}-"
+        owner = f"{prefix}{os.getpid()}"
         self.memory: str | None = None
         self.pids: str | None = None
         self._folders: list[str] = []
@@ -31,7 +32,7 @@ class Cgroups:
             base = self._base(name)
             if base is None:
                 continue
-            _remove_leftovers(base)
+            _remove_leftovers(base, prefix)
             folder = os.path.join(base, owner)
             try:
                 os.mkdir(folder)
@@ -147,11 +148,11 @@ def _probe(folder: str, controller: str, version2: bool) -> None:
         os.rmdir(path)
 
 
-def _remove_leftovers(base: str) -> None:
+def _remove_leftovers(base: str, prefix: str) -> None:
     """Remove the groups of wardens that were killed before they could."""
     with contextlib.suppress(OSError):
         for name in os.listdir(base):
-            if not name.startswith("deepgym-"):
+            if not name.startswith(prefix):
                 continue
             pid = name.rpartition("-")[2]
             if pid.isdigit() and not os.path.exists(f"/proc/{pid}"):

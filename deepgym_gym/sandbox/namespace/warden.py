@@ -43,9 +43,7 @@ class Warden:
             tuple(config["binds"]), tuple(config["hidden"]), config["interpreter"], config["path"]
         )
         self._identity = Identity(config.get("mode"))
-        self._cgroups = (
-            Cgroups(f"deepgym-{os.getuid()}-{os.getpid()}") if config["cgroups"] else None
-        )
+        self._cgroups = Cgroups() if config["cgroups"] else None
         self._sessions: dict[str, Session] = {}
         self._by_pid: dict[int, Session] = {}
         self._unclaimed: set[int] = set()
