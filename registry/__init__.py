@@ -154,7 +154,9 @@ def register_all() -> None:
     """Register every shipped environment with Gymnasium, as `deepgym/<name>-v<version>`.
 
     Safe to call again. `max_episode_steps` stays unset on purpose: an outer TimeLimit would cut an
-    episode before its verifier ran.
+    episode before its verifier ran. Gymnasium's passive checker is off: 1.4 has it raise a
+    `TypeError` from every step of an environment whose first `reset` failed, as one may where a
+    sandbox is started, after the action took effect.
     """
     import gymnasium
 
@@ -165,5 +167,6 @@ def register_all() -> None:
                 gymnasium.register(
                     id=env_id,
                     entry_point="deepgym_gym.registry:make_env",
+                    disable_env_checker=True,
                     kwargs={"name": name, "version": version},
                 )
