@@ -12,6 +12,9 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_valida
 from deepgym_gym.errors import ActionError
 from deepgym_gym.limits import MAX_ACTION_CHARS, MAX_PATH_CHARS
 
+# How much of a wrong value its error shows.
+_SHOWN_CHARS = 80
+
 
 class ActionType(StrEnum):
     """The kinds of action that a shell environment knows."""
@@ -89,16 +92,31 @@ def parse_action(value: "Action | dict[str, Any] | str") -> Action:
         if isinstance(value, dict):
             return Action.model_validate(value)
     except ValidationError as error:
-        first = error.errors(include_url=False)[0]
-        where = ".".join(str(part) for part in first["loc"]) or "action"
-        raise ActionError(
-            f"Bad action: {where}: {first['msg']}. Expected e.g. "
-            '{"action_type": "bash", "content": "ls"}; action_type is one of '
-            f"{', '.join(ActionType)}."
-        ) from None
+        raise ActionError(_told(error)) from None
     raise ActionError(
         f"Bad action: expected an Action, a dict or its JSON text, got {type(value).__name__}."
     )
+
+
+def _told(error: ValidationError) -> str:
+    first = error.errors(include_url=False)[0]
+    where = ".".join(str(part) for part in first["loc"])
+    said = first["msg"].removeprefix("Value error, ")
+    if not said.startswith("write_file"):
+        example = '{"action_type": "bash", "content": "ls"}'
+    else:
+        example = '{"action_type": "write_file", "path": "a/b.txt", "content": "text"}'
+    # What came as a whole may be long, and what is wrong with it was said.
+    got = "" if isinstance(first["input"], dict) else f", got {_clipped(first['input'])}"
+    return (
+        f"Bad action: {where or 'action'}: {said}{got}. Expected e.g. {example}; "
+        f"action_type is one of {', '.join(ActionType)}."
+    )
+
+
+def _clipped(value: object) -> str:
+    text = repr(value[:_SHOWN_CHARS] if isinstance(value, str) else value)
+    return text if len(text) <= 2 * _SHOWN_CHARS else f"{text[:_SHOWN_CHARS]}..."
 
 
 class Observation(BaseModel):

@@ -104,7 +104,8 @@ class MultiTurnEnvironment(BaseModel):
 
 def _as_definition_error(error: _ValidationError) -> DefinitionError:
     lines = [
-        f"{'.'.join(str(part) for part in item['loc']) or 'definition'}: {item['msg']}"
+        f"{'.'.join(str(part) for part in item['loc']) or 'definition'}: "
+        f"{item['msg'].removeprefix('Value error, ')}"
         f" (got {str(item.get('input'))[:80]!r})"
         for item in error.errors(include_url=False)
     ]

@@ -67,7 +67,9 @@ def summary(step: Any) -> tuple[Any, ...]:
     ("action", "reason"),
     [
         ({"action_type": "code", "content": "print(1)"}, "'code' not allowed here. Allowed: bash"),
-        ({"action_type": "fly"}, "Input should be 'code', 'bash'"),
+        ({"action_type": "fly"}, "'write_file' or 'done', got 'fly'"),
+        ({"action_type": [1] * 10**5}, "got [1, 1, 1"),
+        ({"action_type": "write_file", "content": ""}, 'e.g. {"action_type": "write_file", '),
         ({"action_type": "bash", "kontent": "ls"}, "kontent"),
         ({"action_type": "bash", "content": "a\0b"}, "NUL"),
         ({"action_type": "bash", "content": "\ud800"}, "Bad action: content"),
