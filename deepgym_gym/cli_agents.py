@@ -90,7 +90,11 @@ class Program:
         try:
             words = shlex.split(command)
         except ValueError as error:
-            raise CommandFailedError(f"--agent {command!r}: {error}", Exit.USAGE) from None
+            raise CommandFailedError(
+                f"--agent {command!r}: {error}. Expected {', '.join(SCRIPTED)} or a program and "
+                "its arguments, quoted as for a shell.",
+                Exit.USAGE,
+            ) from None
         if not words:
             raise CommandFailedError("--agent is empty. Try: --agent reference", Exit.USAGE)
         try:

@@ -136,7 +136,8 @@ def _play(session: SyncSession, player: Agent, screen: Screen) -> tuple[Observat
 
 def _show_result(console: Console, result: RunResult) -> None:
     console.print()
-    console.print(Rule(style="dim"))
+    # A rule without a title keeps its line character where the encoding lacks it.
+    console.print(Rule(Text("result", "dim"), style="dim"))
     console.print(verdict_text(result))
     for name, value in (result.reward_components or {}).items():
         console.print(Text(f"  {name}: {value:g}"))

@@ -56,6 +56,7 @@ def test_unknown_environment_is_usage_with_the_next_command(command: str) -> Non
         (("run", "notes", "--variant", "-1"), "expected an integer from 0, got -1"),
         (("run", "notes", "--agent", ""), "--agent reference"),
         (("run", "notes", "--agent", "/no/such/program"), "cannot be started"),
+        (("run", "notes", "--agent", "it's"), "quoted as for a shell"),
         (("check", "notes", "--variants", "0,x"), "0,3,9"),
         (("demo", "--episodes", "0"), "--episodes"),
     ],
