@@ -436,7 +436,7 @@ def test_many_verifiers_leave_nothing(start: Start, run: Run) -> None:
 def _box_pids() -> list[int]:
     """The first processes of all boxes of this process's wardens, oldest first."""
     me = os.getpid()
-    parents = {}
+    parents, started = {}, {}
     for name in os.listdir("/proc"):
         if name.isdigit():
             try:
@@ -446,8 +446,11 @@ def _box_pids() -> list[int]:
             fields = text.rpartition(")")[2].split()
             if fields[0] not in "ZX":
                 parents[int(name)] = int(fields[1])
+                # Process numbers begin anew at the machine's highest, and say nothing of age.
+                started[int(name)] = int(fields[19])
     wardens = {pid for pid, parent in parents.items() if parent == me}
-    return sorted(pid for pid in parents if parents[pid] in wardens and _is_first(pid))
+    boxes = [pid for pid in parents if parents[pid] in wardens and _is_first(pid)]
+    return sorted(boxes, key=lambda pid: (started[pid], pid))
 
 
 def _is_first(pid: int) -> bool:
