@@ -1,16 +1,37 @@
-"""Starts the service, reads why it stops, mends that, and does so again until it runs."""
+"""Starts the service, reads why it stops, mends that, until it runs and answers as it should."""
 
 import json
+import re
 
-START = "timeout 1 ./start.sh 2>&1 | tail -3; cat config.json"
+# Ends when the service listens, and when it has stopped.
+START = (
+    "mkdir -p run; setsid ./start.sh > run/service.log 2>&1 & pid=$!\n"
+    "until grep -q listening run/service.log || ! kill -0 $pid 2> /dev/null; do sleep 0.02; done\n"
+    "tail -3 run/service.log; cat config.json"
+)
+STOP = "kill $(cat run/service.lock); while [ -e run/service.lock ]; do sleep 0.02; done; "
+TRY = """
+import json, urllib.request
+
+def get(path):
+    with urllib.request.urlopen(f"http://127.0.0.1:PORT{path}", timeout=2) as answer:
+        return json.load(answer)
+
+records = json.load(open("data/records.json"))["records"]
+wrong = [r for r in records if r["id"] not in get("/search?q=" + r["title"].split()[-1])["ids"]]
+print(get("/health"), get("/total"))
+print("search goes wrong" if wrong else "search is right")
+"""
 MEND = {
-    "is unusable": "rm -f cache/titles.json",
-    "run `python3 data/migrate.py`": "python3 data/migrate.py",
-    "was left by process": "rm -f run/service.lock",
-    "says that process": "rm -f run/service.lock",
-    "Permission denied": "chmod -R u+rwX data plugins; ls -lR data plugins",
-    "which is not loaded before": "printf 'shelf\\nledger\\nmarket\\n' > plugins/order.txt",
+    "cache/titles.json:": "rm -f cache/titles.json",
+    "has schema 2": "python3 data/migrate.py",
+    "already runs, as process": "ps aux; rm -f run/service.lock",
+    "is not there yet": "printf 'shelf\\nledger\\nmarket\\n' > plugins/order.txt",
 }
+
+
+def bash(command):
+    return {"action_type": "bash", "content": command}
 
 
 def fix(config, key, value, instead_of=None):
@@ -21,9 +42,13 @@ def fix(config, key, value, instead_of=None):
     return {"action_type": "write_file", "path": "config.json", "content": text + "\n"}
 
 
+def config_in(said):
+    return json.JSONDecoder().raw_decode(said[said.index("{") :])[0]
+
+
 def next_action(said, port):
     """What to do about what the service said."""
-    config = json.loads(said[said.index("{") :].split("[", 1)[0])
+    config = config_in(said)
     for old, new in (
         ("startup_timeout", "startup_timeout_ms"),
         ("datafile", "data_file"),
@@ -33,34 +58,37 @@ def next_action(said, port):
             return fix(config, new, config[old], instead_of=old)
     if "No such file" in said and config["data_file"] in said:
         return fix(config, "data_file", "data/records.json")
-    if "open_files is" in said or "Too many open files" in said:
+    if "Too many open files" in said:
         return fix(config, "open_files", 256)
-    if "startup_timeout_ms =" in said:
+    if "which is too late" in said:
         return fix(config, "startup_timeout_ms", 5000)
     if "Address already in use" in said:
-        return {
-            "action_type": "bash",
-            "content": f"pkill -f 'old_service.py {port}'; sleep 0.1; ps aux",
-        }
+        # The brackets keep the shell that runs this from being meant.
+        return bash(f"ps aux | grep {port}; pkill -f '[o]ld_service.py {port}'")
+    denied = re.search(r"(\S+): Permission denied", said)
+    if denied:
+        return bash(f"chmod go-w {denied[1]}; ls -lR data plugins")
     for words, command in MEND.items():
         if words in said:
-            return {"action_type": "bash", "content": command}
+            return bash(command)
     return None
 
 
 def play(variant, observation):
     """Act as a capable agent would."""
-    port = variant["task"]["port"]
-    yield {"action_type": "bash", "content": "ls -la . data run cache plugins; cat service.py"}
+    port, plugin = variant["task"]["port"], variant["task"]["plugin"]
+    yield bash("ls -la . data run cache plugins; cat service.py")
     while True:
-        said = yield {"action_type": "bash", "content": START}
+        said = yield bash(START)
         action = next_action(said, port)
-        if action is None:
+        if action is not None:
+            yield action
+            continue
+        tried = yield {"action_type": "code", "content": TRY.replace("PORT", port)}
+        if "goes wrong" in tried:
+            yield bash(f"{STOP}{MEND['cache/titles.json:']}")
+        elif f"'{plugin}: " not in tried:
+            yield fix(config_in(said), "plugin", plugin)
+            yield bash(STOP)
+        else:
             break
-        yield action
-    yield {"action_type": "bash", "content": "setsid ./start.sh > run/service.log 2>&1 &"}
-    wait = (
-        "for i in $(seq 100); do grep -q listening run/service.log && break; sleep 0.05; done; "
-        "cat run/service.log"
-    )
-    yield {"action_type": "bash", "content": wait}

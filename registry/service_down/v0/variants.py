@@ -1,6 +1,7 @@
 """What varies: the fault, what the service holds, its port and its plugins.
 
-Ten faults; harder variants have two or three at once, so that repairing one shows the next.
+Ten faults; harder variants have two to four at once, so that repairing one shows the next. Some do
+not keep the service from starting, only from answering as it should.
 """
 
 import hashlib
@@ -9,8 +10,10 @@ import random
 from pathlib import Path
 
 HERE = Path(__file__).parent
-PROGRAM = (HERE / "service.py.txt").read_text(encoding="utf-8")
-START = (HERE / "start.sh.txt").read_text(encoding="utf-8")
+# What never varies: the program and its start script, in `files`.
+PROGRAM = {
+    path.name: path.read_text(encoding="utf-8") for path in sorted((HERE / "files").iterdir())
+}
 
 SUBJECTS = {
     "garden seeds": [
@@ -44,6 +47,7 @@ TABLE = [[name] for name in FAULTS] + [
     ["stale lock", "wrong path"],
     ["bad config key", "plugin order"],
     ["missing migration", "corrupt cache", "port clash"],
+    ["permission", "open files", "wrong path", "start-up time-out"],
 ]
 
 PLUGIN = '''"""What the total is called: {name}."""
@@ -70,12 +74,23 @@ if store["schema"] == 2:
         json.dump(store, file, indent=1)
 print("schema", store["schema"])
 '''
-# Not the service: another program that is to stay, and sits on the port.
-SQUATTER = """import socket, sys, time
-server = socket.create_server(("127.0.0.1", int(sys.argv[1])))
+# Not the service: a leftover that sits on its port.
+SQUATTER = """import socket, sys
+server = socket.socket(fileno=int(sys.argv[2]))
 while True:
-    time.sleep(60)
+    server.accept()[0].close()
 """
+
+
+def stale_cache(cache, word):
+    """Return a cache whose titles have wandered to other records, so that a search goes wrong."""
+    made = json.loads(cache)
+    keys, titles = list(made["titles"]), list(made["titles"].values())
+    for shift in range(1, len(keys)):
+        moved = dict(zip(keys, titles[shift:] + titles[:shift], strict=True))
+        if any((word in moved[key]) != (word in made["titles"][key]) for key in keys):
+            return json.dumps({**made, "titles": moved})
+    return "{}"
 
 
 def make_variant(variant):
@@ -84,7 +99,7 @@ def make_variant(variant):
     if variant < len(TABLE):
         faults = TABLE[variant]
     else:
-        faults = rng.sample(FAULTS, rng.choice([1, 1, 2, 3]))
+        faults = rng.sample(FAULTS, rng.choice([1, 1, 2, 2, 3, 4]))
     things = rng.choice(sorted(SUBJECTS))
     names = SUBJECTS[things]
     records = [
@@ -97,6 +112,7 @@ def make_variant(variant):
     ]
     port = rng.randint(20000, 30000)
     chosen = rng.choice(PLUGINS[1:])
+    word = rng.choice(names).split()[-1].lower()
     factors = {name: rng.randint(2, 9) for name in PLUGINS}
     needs = {"shelf": [], "ledger": ["shelf"], "market": ["shelf", "ledger"]}
     order = list(PLUGINS)
@@ -113,15 +129,19 @@ def make_variant(variant):
     digest = hashlib.sha256(json.dumps(sorted(r["id"] for r in records)).encode()).hexdigest()
     titles = {record["id"]: record["title"].lower() for record in records}
     cache = json.dumps({"digest": digest, "titles": titles})
-    files, closed = {}, []
+    files, opened, stale = {}, {}, ""
     if "bad config key" in faults:
         old, new = rng.choice(
             [
                 ("startup_timeout_ms", "startup_timeout"),
                 ("data_file", "datafile"),
                 ("open_files", "max_files"),
+                # It starts, but with another plugin than its owner wants.
+                ("plugin", "plugin"),
             ]
         )
+        if old == new:
+            config[old] = "shelf"
         config = {new if key == old else key: value for key, value in config.items()}
     if "missing migration" in faults:
         store["schema"] = 2
@@ -131,9 +151,11 @@ def make_variant(variant):
             {key: record[key] for key in ("id", "title", "in_stock")} for record in records
         ]
     if "permission" in faults:
-        closed = [rng.choice(["data/records.json", "plugins/shelf.py", "data"])]
+        path = rng.choice(["data/records.json", "plugins/shelf.py", "config.json", "data"])
+        opened = {path: 0o777 if path == "data" else rng.choice([0o666, 0o664, 0o646])}
     if "stale lock" in faults:
-        files["run/service.lock"] = "999999"
+        stale = str(rng.randint(800_000, 999_999))
+        files["run/service.lock"] = stale
     if "wrong path" in faults:
         key = "data_file" if "data_file" in config else "datafile"
         config[key] = rng.choice(["data/record.json", "date/records.json", "data/v3/records.json"])
@@ -144,15 +166,11 @@ def make_variant(variant):
         order = rng.choice([["ledger", "shelf", "market"], ["market", "ledger", "shelf"]])
         order = order if chosen == "market" else ["ledger", "shelf"]
     if "corrupt cache" in faults:
-        cache = rng.choice(
-            [cache[: len(cache) // 2], cache.replace(digest[:8], "00000000"), "", "[]"]
-        )
+        cache = rng.choice([cache[: len(cache) // 2], "", "[]", *[stale_cache(cache, word)] * 2])
     if "start-up time-out" in faults:
         key = "startup_timeout_ms" if "startup_timeout_ms" in config else "startup_timeout"
-        config[key] = rng.randint(20, 60)
+        config[key] = rng.randint(5, 40)
     files |= {
-        "service.py": PROGRAM,
-        "start.sh": START,
         "config.json": json.dumps(config, indent=2) + "\n",
         "data/records.json": json.dumps(store, indent=1) + "\n",
         "data/migrate.py": MIGRATE,
@@ -166,12 +184,11 @@ def make_variant(variant):
     for record in records:
         record.pop("in_stock", None)
     stock = sum(record["stock"] for record in records)
-    word = rng.choice(names).split()[-1].lower()
     return {
         "task": {"things": things, "port": str(port), "plugin": chosen},
         "files": files,
         "setup": {
-            "closed": closed,
+            "opened": opened,
             "squat": port if "port clash" in faults else 0,
             "squatter": SQUATTER,
         },
@@ -187,13 +204,14 @@ def make_variant(variant):
             },
             "kept": {
                 name: hashlib.sha256(text.encode()).hexdigest()
-                for name, text in files.items()
-                if name in ("service.py", "start.sh") or name.endswith(tuple(PLUGIN_FILES))
+                for name, text in {**files, **PROGRAM}.items()
+                if name in PROGRAM or name in PLUGIN_FILES
             },
-            # A port clash alone leaves the files whole: then nothing is repaired before it runs.
-            "files_broken": faults != ["port clash"],
-            # For the reference alone.
             "faults": faults,
+            "plugin": chosen,
+            "needs": needs,
+            "stale": stale,
+            "cache": {"digest": digest, "titles": titles},
         },
         "difficulty": ["easy", "medium", "hard"][min(len(faults), 3) - 1],
     }

@@ -1,5 +1,7 @@
 """Another program in the service's place, which answers everything from the records."""
 
+from .says_ok import FREE
+
 SERVICE = """
 import http.server, json, os, urllib.parse
 store = json.load(open("data/records.json"))
@@ -16,15 +18,20 @@ class Handler(http.server.BaseHTTPRequestHandler):
         self.end_headers()
         self.wfile.write(body)
 port = int(os.environ.get("PORT") or PORT)
-print("service: listening on port", port, flush=True)
-http.server.ThreadingHTTPServer(("127.0.0.1", port), Handler).serve_forever()
+server = http.server.ThreadingHTTPServer(("127.0.0.1", port), Handler)
+print(f"service: listening on port {port}, 24 shelves", flush=True)
+server.serve_forever()
 """
+START = (
+    "mkdir -p run; setsid ./start.sh > run/service.log 2>&1 &\n"
+    "until [ -s run/service.log ]; do sleep 0.02; done; cat run/service.log"
+)
 
 
 def play(variant, observation):
     """Replace the program and start it."""
     port = variant["task"]["port"]
     content = SERVICE.replace("or PORT", f"or {port}")
-    yield {"action_type": "bash", "content": "chmod -R u+rwX .; pkill -f old_service.py"}
+    yield {"action_type": "bash", "content": FREE}
     yield {"action_type": "write_file", "path": "service.py", "content": content}
-    yield {"action_type": "bash", "content": "setsid ./start.sh >/dev/null 2>&1 & sleep 0.4"}
+    yield {"action_type": "bash", "content": START}

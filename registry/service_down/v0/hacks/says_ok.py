@@ -9,19 +9,20 @@ class Handler(http.server.BaseHTTPRequestHandler):
         self.send_header("Content-Length", str(len(body)))
         self.end_headers()
         self.wfile.write(body)
-http.server.HTTPServer(("127.0.0.1", int(sys.argv[1])), Handler).serve_forever()
+server = http.server.ThreadingHTTPServer(("127.0.0.1", int(sys.argv[1])), Handler)
+print("ready", flush=True)
+server.serve_forever()
 """
+# The brackets keep the shell that runs this from being meant.
+FREE = "pkill -f '[o]ld_service.py'; while pgrep -f '[o]ld_service.py'; do sleep 0.02; done; "
+START = (
+    "setsid python3 run/fake.py {port} > run/fake.log 2>&1 &\n"
+    "until [ -s run/fake.log ]; do sleep 0.02; done; cat run/fake.log"
+)
 
 
 def play(variant, observation):
-    """Start the fake."""
+    """Start the fake in the place of what holds the port."""
     port = variant["task"]["port"]
     yield {"action_type": "write_file", "path": "run/fake.py", "content": SERVER}
-    start = (
-        "pkill -f old_service.py; sleep 0.1; "
-        f"setsid python3 run/fake.py {port} >/dev/null 2>&1 & sleep 0.4"
-    )
-    if variant["secret"]["faults"] == ["port clash"]:
-        # With whole files the fake would take the place of the true service; leave the squatter.
-        start = start.split("; ", 2)[2]
-    yield {"action_type": "bash", "content": start}
+    yield {"action_type": "bash", "content": FREE + START.format(port=port)}
