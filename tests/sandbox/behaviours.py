@@ -821,6 +821,21 @@ async def running_python_leaves_no_bytecode(sandbox: Sandbox) -> None:
 
 
 @isolated
+async def a_verifier_runs_with_nothing(sandbox: Sandbox) -> None:
+    source = (
+        "import os\n"
+        "text = open('/proc/self/status').read().splitlines()\n"
+        "lines = dict(line.split(':\\t', 1) for line in text if ':\\t' in line)\n"
+        "caps = {lines[k] for k in ('CapInh', 'CapPrm', 'CapEff', 'CapBnd', 'CapAmb')}\n"
+        "print(caps, lines['NoNewPrivs'], lines['Seccomp'], len(os.getgroups()))\n"
+    )
+
+    outcome = await judge(sandbox, source)
+
+    assert (outcome.stdout, outcome.stderr) == (b"{'0000000000000000'} 1 2 0\n", b"")
+
+
+@isolated
 async def a_solution_runs_with_nothing(sandbox: Sandbox) -> None:
     await sandbox.write("sol.py", HOSTILE)
     source = (

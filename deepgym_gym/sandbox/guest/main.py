@@ -116,7 +116,9 @@ class Guest:
         setting = self._setting
         environment = setting.environment("dgverifier")
         environment["HOME"] = setting.temporary
-        identity = python.Identity(*setting.verifier, environment, setting.work, setting.lockdown)
+        identity = python.Identity(
+            *setting.verifier, environment, setting.work, setting.lockdown, setting.shed
+        )
         return Verifier(self._supervisor, identity, setting.private, launcher, **options)
 
     def _launch_solver(self, requests: socket.socket) -> None:

@@ -25,6 +25,7 @@ class Identity:
     """Who a forked program is and what it may see.
 
     Args:
+        shed: called first, while the process still has the rights to give rights up.
         lockdown: called when everything else is done and before any foreign code runs: drops what
             is left of privileges (capabilities, seccomp).
     """
@@ -36,12 +37,14 @@ class Identity:
         environment: dict[str, str],
         directory: str,
         lockdown: Callable[[], None] | None = None,
+        shed: Callable[[], None] | None = None,
     ) -> None:
         self.uid = uid
         self.gid = gid
         self.environment = environment
         self.directory = directory
         self.lockdown = lockdown
+        self.shed = shed
 
     def assume(self, stdin: int, stdout: int, stderr: int, keep: tuple[int, ...] = ()) -> None:
         """Turn this freshly forked process into a program of its own."""
@@ -58,6 +61,8 @@ class Identity:
             low = fd + 1
         syscalls.close_range(low)
         os.chdir(self.directory)
+        if self.shed is not None:
+            self.shed()
         if self.uid != os.getresuid()[2] or self.uid != os.geteuid():
             os.setresgid(self.gid, self.gid, self.gid)
             os.setresuid(self.uid, self.uid, self.uid)

@@ -32,6 +32,7 @@ class Setting(NamedTuple):
     memory_bytes: int | None = None
     output_bytes: int = 1 << 20
     lockdown: Callable[[], None] | None = None
+    shed: Callable[[], None] | None = None
     watch: bool = False
     launcher: int = -1
     lifeline: int = -1

@@ -60,8 +60,12 @@ class Verifier:
         self._out, out = os.pipe()
         self._err, err = os.pipe()
         self._report, report = os.pipe()
-        with acting_as(self._identity.uid, self._identity.gid):
+        if self._alone:
+            # It changes its user by itself, while its supervisor does other things.
             self._pid = os.fork()
+        else:
+            with acting_as(self._identity.uid, self._identity.gid):
+                self._pid = os.fork()
         if self._pid == 0:
             # Otherwise it would wait for itself when its supervisor dies.
             os.close(self._go)

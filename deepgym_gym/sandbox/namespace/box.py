@@ -119,39 +119,50 @@ def run_sibling_box(box: Box, *, solver: bool) -> None:
     The system folders stay; `/work` becomes read-only; everything else that the agent could write
     is covered by something empty.
     """
+    keep = 0 if box.users.single else syscalls.mask(CAP_KILL, CAP_SETGID, CAP_SETUID)
+    guest: Guest | None = None
     try:
-        _cover(box)
         # Where there is one uid only, its processes in all boxes count together.
         pids = box.spec["pids"] * (2 if box.users.single else 1) + 8 if solver else None
         limit_resources(pids, _address_space(box) if solver else None, box.spec["nofile"])
-        keep = 0 if box.users.single else syscalls.mask(CAP_KILL, CAP_SETGID, CAP_SETUID)
         if solver:
+            _cover(box)
             _lock(box, keep)
-            lockdown = _assert_no_capabilities
         else:
-            # The supervisor marks the work mount and owns the verifier's file; its fork gives all
-            # that up.
+            guest = _verifiers_guest(box, keep)
+            # The verifier's process gives its rights up while its supervisor covers the rest.
+            guest.prepare_verifier()
+            _cover(box)
+            # The supervisor marks the work mount and owns the verifier's file.
             syscalls.drop_capabilities(keep | syscalls.mask(CAP_CHOWN, CAP_SYS_ADMIN))
             syscalls.prctl(syscalls.PR_SET_DUMPABLE, 0)
-
-            def lockdown() -> None:
-                syscalls.capset(0, 0)
-                seccomp.install(box.filter)
-                _assert_no_capabilities()
-
-        setting = _setting(box)._replace(
-            lockdown=lockdown, watch=box.spec["guest_watch"], launcher=box.launcher
-        )
     except BaseException as error:
         refuse(box.channel, error)
         return
-    if solver:
+    if guest is None:
+        setting = _setting(box)._replace(lockdown=_assert_no_capabilities)
         serve_solver(box.channel, setting, _kill_all)
         return
     _ready(box)
-    guest = Guest(box.channel, setting)
-    guest.prepare_verifier()
     guest.serve()
+
+
+def _verifiers_guest(box: Box, keep: int) -> Guest:
+    if not box.users.single:
+        os.setgroups([])
+
+    def lockdown() -> None:
+        syscalls.capset(0, 0)
+        seccomp.install(box.filter)
+        _assert_no_capabilities()
+
+    setting = _setting(box)._replace(
+        shed=lambda: syscalls.drop_capabilities(keep),
+        lockdown=lockdown,
+        watch=box.spec["guest_watch"],
+        launcher=box.launcher,
+    )
+    return Guest(box.channel, setting)
 
 
 def _setting(box: Box) -> Setting:
