@@ -12,7 +12,7 @@ from pathlib import Path
 HERE = Path(__file__).parent
 # What never varies: the program and its start script, in `files`.
 PROGRAM = {
-    path.name: path.read_text(encoding="utf-8") for path in sorted((HERE / "files").iterdir())
+    name: (HERE / "files" / name).read_text(encoding="utf-8") for name in ("service.py", "start.sh")
 }
 
 SUBJECTS = {
