@@ -37,6 +37,9 @@ KEYS = {
     "plugin",
 }
 HEALTHY = (200, {"status": "ok"})
+# The task says 2 seconds; a busy machine may double that. One request that nobody answers ends it.
+PATIENCE_S = 5.0
+START_S = 15.0
 
 
 def read_plain(path):
@@ -66,10 +69,10 @@ def read_json(path):
 
 def get(port, path):
     """Return (status, JSON value) of a GET, or None if it is slow, missing or no JSON."""
-    end = time.monotonic() + 2.0
+    end = time.monotonic() + PATIENCE_S
     data = b""
     try:
-        with socket.create_connection(("127.0.0.1", port), timeout=2.0) as connection:
+        with socket.create_connection(("127.0.0.1", port), timeout=PATIENCE_S) as connection:
             request = f"GET {path} HTTP/1.0\r\nHost: 127.0.0.1\r\nConnection: close\r\n\r\n"
             connection.sendall(request.encode())
             while len(data) <= LIMIT:
@@ -93,7 +96,12 @@ def answers(port, params):
     expected = [(f"/records/{record['id']}", (200, record)) for record in records[:3]]
     expected.append((f"/search?q={params['word']}", (200, {"ids": params["found"]})))
     expected.append(("/total", (200, params["total"])))
-    right = sum(get(port, path) == answer for path, answer in expected)
+    right = 0
+    for path, wanted in expected:
+        answer = get(port, path)
+        if answer is None:
+            break
+        right += answer == wanted
     # Who finds nothing at all is right about what does not exist, but that is worth nothing.
     missing = get(port, "/records/zz9999") if right else None
     right += missing is not None and missing[0] == 404
@@ -214,7 +222,7 @@ def restarts(place, params):
         start_new_session=True,
     )
     try:
-        ready, _, _ = select.select([process.stdout], [], [], 5.0)
+        ready, _, _ = select.select([process.stdout], [], [], START_S)
         line = os.read(process.stdout.fileno(), 4096) if ready else b""
         # Its own word that the port is its: nobody else can answer there now.
         if not line.startswith(f"service: listening on port {port},".encode()):

@@ -3,13 +3,15 @@
 import json
 import re
 
-# Ends when the service listens, and when it has stopped.
+# Ends when the service listens, and when it has stopped; an earlier log must not speak for it.
 START = (
-    "mkdir -p run; setsid ./start.sh > run/service.log 2>&1 & pid=$!\n"
+    "mkdir -p run; : > run/service.log; setsid ./start.sh > run/service.log 2>&1 & pid=$!\n"
     "until grep -q listening run/service.log || ! kill -0 $pid 2> /dev/null; do sleep 0.02; done\n"
     "tail -3 run/service.log; cat config.json"
 )
-STOP = "kill $(cat run/service.lock); while [ -e run/service.lock ]; do sleep 0.02; done; "
+STOP = (
+    "pid=$(cat run/service.lock); kill $pid; while kill -0 $pid 2> /dev/null; do sleep 0.02; done; "
+)
 TRY = """
 import json, urllib.request
 
