@@ -43,6 +43,8 @@ class Commands:
 
     def run_bash(self, header: dict[str, Any], body: bytes) -> tuple[dict[str, Any], bytes]:
         """Run `body` under bash, in the lasting shell if the header says `persistent`."""
+        # As bash itself does with a script; no argument could hold them.
+        body = body.replace(b"\0", b"")
         if header.get("persistent"):
             return self._exec_in_shell(body, header["timeout_s"])
         arguments = ["bash", "--norc", "--noprofile"]

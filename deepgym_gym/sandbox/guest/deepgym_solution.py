@@ -25,7 +25,9 @@ _report_fd = -1
 
 
 class SolutionError(Exception):
-    """The agent's code failed; `kind` is error, timeout, exit, missing, plain_data or launch."""
+    """The agent's code failed; `kind` is error, timeout, exit, missing, plain_data, or launch (its
+    box could not be made).
+    """
 
     def __init__(self, kind: str, message: str) -> None:
         super().__init__(f"{kind}: {message}")
@@ -70,9 +72,14 @@ class Solution:
             wire.send(self._channel, header, body)
             reply, data = wire.receive(self._channel)
         except wire.ClosedChannel:
-            raise SolutionError("launch", "the solver's box is gone") from None
+            # It was there when it was asked for, so its end is the agent's code's doing.
+            raise SolutionError("exit", "the box of the agent's code is gone") from None
         if not reply["ok"]:
-            raise SolutionError(reply["kind"], reply["message"])
+            # A box that could not be set up says so in another way than its supervisor.
+            kind = reply.get("kind", "launch")
+            if kind == "launch":
+                os.write(_report_fd, audit.LAUNCH_FAILED)
+            raise SolutionError(kind, reply.get("message") or reply["error"])
         self._names = reply.get("names", self._names)
         return data
 

@@ -27,8 +27,12 @@ class DiskFault(Exception):
 
 
 def _parts(path: str) -> list[bytes]:
-    parts = [part for part in os.fsencode(path).split(b"/") if part not in (b"", b".")]
-    if path.startswith("/") or b".." in parts or not parts or b"\0" in os.fsencode(path):
+    try:
+        name = os.fsencode(path)
+    except UnicodeEncodeError:
+        raise Blocked(f"no file name can hold a lone surrogate, got {path[:200]!r}") from None
+    parts = [part for part in name.split(b"/") if part not in (b"", b".")]
+    if path.startswith("/") or b".." in parts or not parts or b"\0" in name:
         raise Blocked(f"expected a relative path beneath the work folder, got {path[:200]!r}")
     return parts
 

@@ -17,7 +17,7 @@ from collections.abc import Iterator
 from typing import Any, Callable, NamedTuple
 
 from deepgym_gym.sandbox.guest.capture import CHUNK, Capture
-from deepgym_gym.sandbox.guest.table import Process, descends, processes
+from deepgym_gym.sandbox.guest.table import Process, descends, moving, processes
 from deepgym_gym.sandbox.guest.wire import ClosedChannel
 
 # Background programs may keep writing to a finished step's pipes; so many are drained for them,
@@ -25,6 +25,8 @@ from deepgym_gym.sandbox.guest.wire import ClosedChannel
 _MAX_LINGERING = 64
 # How long killed processes may take to disappear before the supervisor goes on without them.
 _REAP_S = 2.0
+# How long frozen processes may take to stand still.
+_STOP_S = 2.0
 # Python ignores the first two; a program of the agent gets what the kernel gives everybody.
 DEFAULT_SIGNALS = (signal.SIGPIPE, signal.SIGXFSZ, signal.SIGINT)
 
@@ -265,9 +267,17 @@ class Supervisor:
             self._poll(0.01, 0)
 
     def stop_all(self) -> None:
-        """Freeze every process of the sandbox but this one."""
-        if self.first:
-            self._signal_all(signal.SIGSTOP)
+        """Freeze every process of the sandbox but this one; returns when they stand still (or
+        `_STOP_S` passed).
+
+        A signal is taken at the end of a system call, and one call may write for a long time.
+        """
+        if not self.first or not self.reap():
+            return
+        self._signal_all(signal.SIGSTOP)
+        end = time.monotonic() + _STOP_S
+        while moving() and time.monotonic() < end:
+            self._poll(0.001, 0)
 
     def continue_all(self) -> None:
         """Undo `stop_all`."""

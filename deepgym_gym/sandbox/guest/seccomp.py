@@ -80,6 +80,11 @@ _DENIED: dict[str, tuple[int, int | None]] = {
     "ioperm": (173, None),
 }
 _CLONE, _CLONE3, _SOCKET, _IOCTL = (56, 220), (435, 435), (41, 198), (16, 29)
+# A frozen agent must stay frozen, but a signal of the kernel's own may be SIGCONT: from a timer, or
+# from a descriptor (a lease that the verifier breaks, say). Programs take a missing timer_create
+# well: `timeout` falls back to alarm.
+_TIMER_CREATE, _FCNTL = (222, 107), (72, 25)
+_SIGNALS = tuple(enumerate((10, 1026)))  # F_SETSIG, F_NOTIFY
 _NEW_NAMESPACES = 0x7E020080  # every CLONE_NEW* flag, CLONE_NEWTIME included
 _SOCKET_FAMILIES = (1, 2, 10, 16)  # unix, inet, inet6, netlink
 _TIOCSTI = 0x5412
@@ -122,6 +127,13 @@ def program(machine: str) -> bytes:
         _instruction(_EQ, _IOCTL[column], 0, 4),
         _instruction(_LOAD, _ARG1),
         _instruction(_EQ, _TIOCSTI, 0, 1),
+        _refuse(_EPERM),
+        allow,
+        _instruction(_EQ, _TIMER_CREATE[column], 0, 1),
+        _refuse(_ENOSYS),
+        _instruction(_EQ, _FCNTL[column], 0, 5),
+        _instruction(_LOAD, _ARG1),
+        *(_instruction(_EQ, command, 1 - place, place) for place, command in _SIGNALS),
         _refuse(_EPERM),
         allow,
         _instruction(_EQ, _SOCKET[column], 0, 2 + len(_SOCKET_FAMILIES)),

@@ -22,8 +22,14 @@ from deepgym_gym.sandbox.guest import plain, wire
 from deepgym_gym.sandbox.guest.process import acting_as
 from deepgym_gym.sandbox.guest.python import Identity, leave
 
-_MAX_ANSWER = 64 * 1024 * 1024
+# Beyond these an answer is refused: the verifier's side takes seconds and gigabytes for 64 MiB.
+_MAX_ANSWER = 16 * 1024 * 1024
+_MAX_HEADER = 1024 * 1024
 _MAX_MESSAGE = 2000
+# What the agent's process may say of itself. `timeout` and `launch` are for its supervisor to say.
+_WORKERS_KINDS = ("error", "exit", "missing", "plain_data")
+# How long killed processes may take to disappear before the next worker starts.
+_REAP_S = 2.0
 
 
 class SolverSupervisor:
@@ -49,6 +55,7 @@ class SolverSupervisor:
         self._kill_everything = kill_everything
         self._worker: tuple[int, int] | None = None
         self._load: dict[str, Any] = {}
+        self._has_run = False
 
     def serve(self) -> None:
         """Answer requests until the verifier is gone."""
@@ -79,7 +86,10 @@ class SolverSupervisor:
         except OSError as error:
             ours.close()
             theirs.close()
-            return {"ok": False, "kind": "launch", "message": str(error)}, b""
+            # Once its code has run, what is used up here was used up by that.
+            kind = "exit" if self._has_run else "launch"
+            return {"ok": False, "kind": kind, "message": str(error)}, b""
+        self._has_run = True
         if pid == 0:
             self._be_worker(theirs.detach())
         theirs.close()
@@ -95,8 +105,8 @@ class SolverSupervisor:
         deadline = time.monotonic() + timeout_s
         try:
             os.set_blocking(fd, False)
-            _send_before(fd, wire.pack(request, body), deadline)
-            answer = _receive_before(fd, deadline)
+            self._send_before(fd, wire.pack(request, body), deadline)
+            answer = self._receive_before(fd, deadline)
         except TimeoutError:
             self._end_worker()
             return {
@@ -104,7 +114,7 @@ class SolverSupervisor:
                 "kind": "timeout",
                 "message": f"no answer within {timeout_s:g} s",
             }, b""
-        except (EOFError, OSError, ValueError, RecursionError):
+        except (EOFError, OSError, ValueError, RecursionError, MemoryError):
             self._end_worker()
             return {
                 "ok": False,
@@ -114,12 +124,50 @@ class SolverSupervisor:
         reply, data = answer
         clean: dict[str, Any] = {"ok": reply.get("ok") is True}
         # Rebuilt field by field: the worker is the agent's, and may have written anything.
-        clean["kind"] = str(reply.get("kind", "error"))[:40]
+        kind = reply.get("kind")
+        clean["kind"] = kind if kind in _WORKERS_KINDS else "error"
         clean["message"] = str(reply.get("message", ""))[:_MAX_MESSAGE]
         names = reply.get("names")
         if isinstance(names, list):
             clean["names"] = [name for name in names[:1000] if isinstance(name, str)]
         return clean, data
+
+    def _send_before(self, fd: int, data: bytes, deadline: float) -> None:
+        view = memoryview(data)
+        while view:
+            try:
+                view = view[os.write(fd, view) :]
+            except BlockingIOError:
+                self._wait(fd, select.POLLOUT, deadline)
+
+    def _receive_before(self, fd: int, deadline: float) -> tuple[dict[str, Any], bytes]:
+        def exactly(count: int) -> bytes:
+            data = bytearray()
+            while len(data) < count:
+                self._wait(fd, select.POLLIN, deadline)
+                part = os.read(fd, min(1 << 20, count - len(data)))
+                if not part:
+                    raise EOFError
+                data += part
+            return bytes(data)
+
+        header_bytes, body_bytes = wire.lengths(exactly(wire.HEAD_BYTES))
+        if header_bytes > _MAX_HEADER or header_bytes + body_bytes > _MAX_ANSWER:
+            raise ValueError("answer too large")
+        header = wire.parse(exactly(header_bytes))
+        return header, exactly(body_bytes)
+
+    def _wait(self, fd: int, event: int, deadline: float) -> None:
+        left = deadline - time.monotonic()
+        poller = select.poll()
+        poller.register(fd, event)
+        # A verifier that was stopped waits for no answer.
+        poller.register(self._channel, 0)
+        ready = poller.poll(int(left * 1000) + 1) if left > 0 else []
+        if any(found == self._channel for found, _ in ready):
+            raise wire.ClosedChannel
+        if not ready:
+            raise TimeoutError
 
     def _end_worker(self) -> None:
         if self._worker is None:
@@ -132,6 +180,11 @@ class SolverSupervisor:
         self._kill_everything()
         with contextlib.suppress(ChildProcessError):
             os.waitpid(pid, 0)
+            # What it had started is this process's to reap, and counts as long as it is not.
+            end = time.monotonic() + _REAP_S
+            while time.monotonic() < end:
+                if os.waitpid(-1, os.WNOHANG)[0] == 0:
+                    time.sleep(0.001)
 
     def _be_worker(self, fd: int) -> None:
         status = 1
@@ -220,38 +273,3 @@ def _text(value: object) -> str:
         return str(value)
     except BaseException:
         return "(no message)"
-
-
-def _send_before(fd: int, data: bytes, deadline: float) -> None:
-    view = memoryview(data)
-    while view:
-        try:
-            view = view[os.write(fd, view) :]
-        except BlockingIOError:
-            _wait(fd, select.POLLOUT, deadline)
-
-
-def _receive_before(fd: int, deadline: float) -> tuple[dict[str, Any], bytes]:
-    def exactly(count: int) -> bytes:
-        data = bytearray()
-        while len(data) < count:
-            _wait(fd, select.POLLIN, deadline)
-            part = os.read(fd, min(1 << 20, count - len(data)))
-            if not part:
-                raise EOFError
-            data += part
-        return bytes(data)
-
-    header_bytes, body_bytes = wire.lengths(exactly(wire.HEAD_BYTES))
-    if header_bytes + body_bytes > _MAX_ANSWER:
-        raise ValueError("answer too large")
-    header = wire.parse(exactly(header_bytes))
-    return header, exactly(body_bytes)
-
-
-def _wait(fd: int, event: int, deadline: float) -> None:
-    left = deadline - time.monotonic()
-    poller = select.poll()
-    poller.register(fd, event)
-    if left <= 0 or not poller.poll(int(left * 1000) + 1):
-        raise TimeoutError
