@@ -40,6 +40,8 @@ NOFILE: Final = 4096
 # What is kept of a verifier's stdout (its end, where the verdict is) and stderr (its beginning).
 VERIFIER_STDOUT_BYTES: Final = 16 * MIB
 VERIFIER_STDERR_BYTES: Final = 256 * KIB
+# A verifier's own data: room for any library, and a bound for one that reads a file without an end.
+VERIFIER_MEMORY_MB: Final = 1024
 # What a step verifier may hand on to the next one (JSON), and what it may tell the agent (UTF-8).
 STATE_BYTES: Final = 64 * KIB
 FEEDBACK_BYTES: Final = 64 * KIB

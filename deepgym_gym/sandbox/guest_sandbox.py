@@ -19,7 +19,9 @@ from deepgym_gym.errors import (
 )
 from deepgym_gym.limits import (
     CLOSE_TIMEOUT_S,
+    MIB,
     REPLY_GRACE_S,
+    VERIFIER_MEMORY_MB,
     VERIFIER_STDERR_BYTES,
     VERIFIER_STDOUT_BYTES,
 )
@@ -79,6 +81,7 @@ def verify_message(request: VerifyRequest) -> tuple[dict[str, Any], bytes]:
         # not.
         "touching": ["step_output.txt"],
         "environment": environment,
+        "memory_bytes": VERIFIER_MEMORY_MB * MIB,
         "stdout_limit": VERIFIER_STDOUT_BYTES,
         "stderr_limit": VERIFIER_STDERR_BYTES,
     }

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from deepgym_gym.errors import ActionError
-from deepgym_gym.sandbox.base import Sandbox, VerifierOutcome
+from deepgym_gym.errors import ActionError, SandboxLostError
+from deepgym_gym.sandbox.base import Sandbox, VerifierOutcome, VerifyRequest
 from deepgym_gym.sandbox.namespace.backend import NamespaceSandbox
 from tests.sandbox.behaviours import LONG, judge
 from tests.sandbox.conftest import Run
@@ -164,16 +164,16 @@ def test_a_solution_ends_with_its_verifier(start: Start, run: Run) -> None:
 
     assert outcome.timed_out
     end = time.monotonic() + LONG
-    while boxes(sandbox) > before and time.monotonic() < end:
+    while boxes(sandbox) != before and time.monotonic() < end:
         time.sleep(0.01)
     assert boxes(sandbox) == before
 
 
-def boxes(sandbox: Sandbox) -> int:
-    """How many processes the warden has as children: its boxes, and one helper."""
+def boxes(sandbox: Sandbox) -> list[str]:
+    """The warden's child processes: its boxes, and one helper."""
     assert isinstance(sandbox, NamespaceSandbox)
     pid = sandbox._warden._process.pid
-    return len(Path(f"/proc/{pid}/task/{pid}/children").read_text().split())
+    return Path(f"/proc/{pid}/task/{pid}/children").read_text().split()
 
 
 def test_a_path_that_no_file_can_have_is_refused(start: Start, run: Run) -> None:
@@ -183,3 +183,69 @@ def test_a_path_that_no_file_can_have_is_refused(start: Start, run: Run) -> None
         run(sandbox.write("a\ud800", b"x"))
     assert run(sandbox.exec("echo a\0live", LONG)).stdout == b"alive\n"
     assert run(sandbox.exec("echo a\0live", LONG, persistent=True)).stdout == b"alive\n"
+
+
+def test_no_link_leads_a_verifier_to_its_own_text_or_state(start: Start, run: Run) -> None:
+    sandbox = start()
+    run(
+        sandbox.exec(
+            "ln -s /run/private/verifier.py text; ln -s /run/private/state.json state; "
+            "ln -s /run/private folder",
+            LONG,
+        )
+    )
+    source = (
+        "import glob, os, sys\n"
+        "for path in ('text', 'state', *glob.glob('folder/**', recursive=True)):\n"
+        "    try: print(open(path).read())\n"
+        "    except OSError: pass\n"
+        "assert open(__file__).read().startswith('import glob') and sys.argv == [__file__]\n"
+        "raise RuntimeError('needle')\n"
+    )
+
+    outcome = run(
+        sandbox.verify(VerifyRequest(code=source, timeout_s=LONG, final=False, state=b'"needle"'))
+    )
+
+    assert (outcome.stdout, outcome.crash) == (b"", "RuntimeError")
+    assert b'"/run/private/verifier.py", line 6' in outcome.stderr
+    assert b"raise RuntimeError" in outcome.stderr
+
+
+def test_a_file_without_an_end_fails_its_reader_and_not_the_machine(start: Start, run: Run) -> None:
+    sandbox = start()
+    run(sandbox.exec("ln -s /dev/zero endless; truncate -s 30G sparse", LONG))
+
+    for name in ("endless", "sparse"):
+        outcome = run(judge(sandbox, f"open({name!r}, 'rb').read(4 << 30)"))
+
+        assert (outcome.crash, outcome.touched) == ("MemoryError", True)
+
+
+@pytest.mark.parametrize("final", [False, True])
+def test_a_closed_work_folder_is_judged_all_the_same(start: Start, run: Run, final: bool) -> None:
+    sandbox = start()
+    run(sandbox.write("f.py", b"def one(): return 1"))
+    run(sandbox.exec("chmod 000 /work", LONG))
+    source = (
+        "from deepgym_solution import load_solution\n"
+        "print(load_solution('f.py').one(), len(open('f.py').read()))\n"
+    )
+
+    for _ in range(2):
+        outcome = run(judge(sandbox, source, final=final))
+
+        assert (outcome.stdout, outcome.stderr) == (b"1 19\n", b"")
+
+
+@pytest.mark.parametrize("keep", [False, True])
+def test_a_sandbox_that_died_is_lost_also_to_its_verifier(
+    start: Start, run: Run, keep: bool
+) -> None:
+    before = boxes(start())
+    sandbox = start()
+    (box,) = [pid for pid in boxes(sandbox) if pid not in before]
+    os.kill(int(box), 9)
+
+    with pytest.raises(SandboxLostError):
+        run(sandbox.verify(VerifyRequest("pass", LONG, final=True, keep_processes=keep)))

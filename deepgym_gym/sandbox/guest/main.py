@@ -1,6 +1,6 @@
 """The supervisor's loop: one request at a time from the owner's channel, one reply each.
 
-Requests: `exec`, `code`, `write`, `read`, `freeze`, `thaw`, `kill`, `verify`. When
+Requests: `exec`, `code`, `write`, `read`, `freeze`, `thaw`, `kill`, `keep`, `verify`. When
 the channel closes, the owner is gone and everything in the sandbox is ended.
 """
 
@@ -11,6 +11,7 @@ import os
 import resource
 import signal
 import socket
+import stat
 import threading
 from typing import Any, Callable
 
@@ -41,12 +42,15 @@ class Guest:
             "freeze": self._freeze,
             "thaw": self._thaw,
             "kill": self._kill,
+            "keep": self._keep,
             "verify": self._verify,
         }
 
     def serve(self) -> None:
         """Answer requests until the channel closes; then end everything."""
-        os.chdir(self._setting.work)
+        # The agent may have closed its folder; a verifier's process was let in before.
+        with contextlib.suppress(PermissionError):
+            os.chdir(self._setting.work)
         try:
             while True:
                 self._supervisor.idle()
@@ -83,6 +87,7 @@ class Guest:
 
     def _freeze(self, header: dict[str, Any], body: bytes) -> tuple[dict[str, Any], bytes]:
         self._supervisor.stop_all()
+        self._open_work()
         return {}, b""
 
     def _thaw(self, header: dict[str, Any], body: bytes) -> tuple[dict[str, Any], bytes]:
@@ -92,7 +97,20 @@ class Guest:
     def _kill(self, header: dict[str, Any], body: bytes) -> tuple[dict[str, Any], bytes]:
         self._supervisor.kill_all()
         self._commands.forget_shell()
+        self._open_work()
         return {}, b""
+
+    def _keep(self, header: dict[str, Any], body: bytes) -> tuple[dict[str, Any], bytes]:
+        self._open_work()
+        return {}, b""
+
+    def _open_work(self) -> None:
+        """Let a verifier into the work folder: an agent that closes it must not go unjudged."""
+        work = self._setting.work
+        with _files_as(self._setting.agent), contextlib.suppress(OSError):
+            mode = stat.S_IMODE(os.stat(work).st_mode)
+            if mode & 0o555 != 0o555:
+                os.chmod(work, mode | 0o555)  # noqa: S103  # what others may do is read
 
     # Verifiers.
 
@@ -107,6 +125,7 @@ class Guest:
         if self._verifier is not None:
             prepared, self._verifier = self._verifier, None
             return prepared.run(request, body)
+        self._open_work()
         ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
         with ours, theirs:
             serving = (ours.fileno(), lambda: self._launch_solver(ours))

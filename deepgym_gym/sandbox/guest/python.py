@@ -92,13 +92,14 @@ def forget_supervisor() -> None:
 
 
 def run_main(
-    source: bytes, filename: str, *, first_path: str | None = None
+    source: bytes, filename: str, *, path: str | None = None, first_path: str | None = None
 ) -> tuple[int, str | None]:
     """Run `source` as `__main__` to its end, exit handlers included.
 
     Args:
         source: the program's bytes, decoded as Python decodes a file.
-        filename: what tracebacks and `__file__` say.
+        filename: what tracebacks say.
+        path: what `__file__` and `sys.argv` say, if it is another file.
         first_path: what to put in front of `sys.path`.
 
     Returns:
@@ -107,9 +108,9 @@ def run_main(
     module = types.ModuleType("__main__")
     module.__dict__["__builtins__"] = __builtins__
     if not filename.startswith("<"):
-        module.__file__ = filename
+        module.__file__ = path or filename
     sys.modules["__main__"] = module
-    sys.argv = ["-c" if filename.startswith("<") else filename]
+    sys.argv = ["-c" if filename.startswith("<") else path or filename]
     # See Setting.environment, which says the same to programs that are started.
     sys.dont_write_bytecode = True
     if first_path is not None:

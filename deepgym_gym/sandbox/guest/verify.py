@@ -9,6 +9,8 @@ from __future__ import annotations
 
 import contextlib
 import os
+import resource
+import secrets
 import socket
 import sys
 import time
@@ -82,7 +84,7 @@ class Verifier:
         watch = audit.MountWatch.on(self._identity.directory) if request.get("watch") else None
         if not self._pid:
             self.prepare()
-        blobs = self._place(request, body)
+        folder, blobs = self._place(request, body)
         stdout = Capture(self._out, request["stdout_limit"], tail=True)
         stderr = Capture(self._err, request["stderr_limit"])
         reported = Capture(self._report, _REPORT_BYTES)
@@ -93,6 +95,8 @@ class Verifier:
                 "source": blobs["verifier.py"],
                 "environment": {**variables, **request["environment"]},
                 "touching": [blobs[name] for name in request["touching"] if name in blobs],
+                "shown": os.path.join(self._folder, "verifier.py"),
+                "memory_bytes": request["memory_bytes"],
             }
             # It may have died already, and then its status says so.
             with contextlib.suppress(wire.ClosedChannel):
@@ -110,9 +114,11 @@ class Verifier:
         finally:
             for fd in (self._go, self._out, self._err, self._report):
                 os.close(fd)
-            for path in blobs.values():
-                with contextlib.suppress(OSError):
+            with contextlib.suppress(OSError):
+                os.chmod(folder, 0o700)
+                for path in blobs.values():
                     os.unlink(path)
+                os.rmdir(folder)
         marks, _, crash = bytes(reported.data).partition(b"\n")
         reply = {
             **Ended(status, time.monotonic() - started).facts,
@@ -124,12 +130,19 @@ class Verifier:
         }
         return reply, bytes(stdout.data) + bytes(stderr.data)
 
-    def _place(self, request: dict[str, Any], body: bytes) -> dict[str, str]:
-        """Write the request's blobs as files that only the verifier can read; name -> path."""
+    def _place(self, request: dict[str, Any], body: bytes) -> tuple[str, dict[str, str]]:
+        """Write the request's blobs as files that only the verifier can read: their folder, and
+        name -> path.
+
+        Nobody can guess the folder or list it: a link of the agent's that the verifier follows must
+        not lead it to its own text, which it might then repeat.
+        """
+        folder = os.path.join(self._folder, secrets.token_hex(8))
+        os.mkdir(folder, 0o700)
         blobs = {}
         start = 0
         for name, size in request["blobs"]:
-            path = os.path.join(self._folder, name)
+            path = os.path.join(folder, name)
             fd = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o400)
             with open(fd, "wb") as file:
                 if self._identity.uid != os.geteuid():
@@ -137,7 +150,8 @@ class Verifier:
                 file.write(body[start : start + size])
             blobs[name] = path
             start += size
-        return blobs
+        os.chmod(folder, 0o111)  # noqa: S103  # who knows a name may pass, nobody may list
+        return folder, blobs
 
     def _be_verifier(self, go: int, out: int, err: int, report: int) -> None:
         status = 1
@@ -154,8 +168,11 @@ class Verifier:
             os.environ.update(order["environment"])
             with open(order["source"], "rb") as file:
                 source = file.read()
+            # What the agent left to be read may have no end.
+            memory = order["memory_bytes"]
+            resource.setrlimit(resource.RLIMIT_DATA, (memory, memory))
             audit.arm(report, self._identity.directory, order["touching"])
-            status, crash = run_main(source, order["source"])
+            status, crash = run_main(source, order["shown"], path=order["source"])
             if crash is not None:
                 os.write(report, b"\n" + crash.encode("ascii", "replace")[:200])
         except BaseException as error:

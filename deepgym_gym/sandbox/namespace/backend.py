@@ -187,11 +187,13 @@ class NamespaceSandbox(GuestSandbox):
     async def _verify(self, request: VerifyRequest) -> tuple[Reply, bool | None]:
         """Run it; the guest's reply, and what the warden's watch saw (None: it has none)."""
         grace = limits.REPLY_GRACE_S
-        quiet = None if request.keep_processes else ("kill" if request.final else "freeze")
+        # Asked also where all goes on: a sandbox that has died is the agent's failure, and not one
+        # to make the verifier's box.
+        quiet = "keep" if request.keep_processes else ("kill" if request.final else "freeze")
         name = f"{self.id}/verifier-{next(self._runs)}"
         box = await _both(
             self._verifier_box(name, request.keep_processes),
-            self.ask({"op": quiet}, timeout_s=grace) if quiet else _nothing(),
+            self.ask({"op": quiet}, timeout_s=grace),
         )
         try:
             header, body = verify_message(request)
@@ -256,10 +258,6 @@ def _make_room_for_descriptors(live: int) -> None:
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     if 2 * live + 256 > soft != hard:
         resource.setrlimit(resource.RLIMIT_NOFILE, (hard, hard))
-
-
-async def _nothing() -> None:
-    return None
 
 
 class VerifierBox(NamedTuple):
