@@ -116,13 +116,14 @@ class Forks:
 
     def sibling_box(
         self, session: Session, channel: int, *, launcher: int = -1, shared_network: bool = False
-    ) -> int:
+    ) -> tuple[int, int]:
         """Fork into the agent's user and mount namespaces, then into fresh ones.
 
         A box with a `launcher` is a verifier's, one without a solver's.
 
         Returns:
-            A descriptor from which the pid of the box's first process can be read.
+            The pid of the fork, which ends at once, and a descriptor from which the pid of the
+            box's first process can be read.
 
         Raises:
             OSError: the agent's box is gone.
@@ -152,7 +153,7 @@ class Forks:
                 fds,
             )
         os.close(writer)
-        return reader
+        return pid, reader
 
     # In the children.
 

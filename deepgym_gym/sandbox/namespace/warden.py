@@ -46,7 +46,10 @@ class Warden:
         self._cgroups = Cgroups() if config["cgroups"] else None
         self._sessions: dict[str, Session] = {}
         self._by_pid: dict[int, Session] = {}
+        # Boxes that died before they were claimed, and the forks that made boxes: numbers are used
+        # again, so none may stay here.
         self._unclaimed: set[int] = set()
+        self._makers: set[int] = set()
         self._hooks: dict[int, Callable[[], None]] = {}
         # fanotify groups that are free. Each serves one verifier at a time and is kept for the
         # next: the kernel takes long to take one apart.
@@ -140,14 +143,14 @@ class Warden:
         session = self._sessions[request["name"]]
         ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
         with theirs:
-            reader = self._forks.sibling_box(
+            made = self._forks.sibling_box(
                 session,
                 fds[0],
                 launcher=theirs.fileno(),
                 shared_network=request["shared_network"],
             )
         # Answered when the box has its first process and is watched.
-        self._follow(session, reader, request["box"], request["id"])
+        self._follow(session, made, request["box"], request["id"])
         session.launchers[ours.fileno()] = ours
         session.solvers = 0
         self._hooks[ours.fileno()] = lambda: self._launch_solver(session, ours)
@@ -175,9 +178,11 @@ class Warden:
     # Siblings.
 
     def _follow(
-        self, session: Session, reader: int, box: str = "", request: int | None = None
+        self, session: Session, made: tuple[int, int], box: str = "", request: int | None = None
     ) -> None:
         """Wait, in the loop, for a sibling to tell its pid; then answer a request, if one waits."""
+        maker, reader = made
+        self._makers.add(maker)
         self._hooks[reader] = lambda: self._claim(session, reader, box, request)
 
     def _claim(self, session: Session, reader: int, box: str, request: int | None) -> None:
@@ -188,12 +193,13 @@ class Warden:
         watched = False
         if pid in self._unclaimed:
             self._unclaimed.discard(pid)
-        elif pid and session.pid is None:
-            os.kill(pid, signal.SIGKILL)
         elif pid:
             session.siblings.add(pid)
             self._by_pid[pid] = session
-            watched = request is not None and self._watch(session, box, pid)
+            if session.pid is None or session.stopping:
+                os.kill(pid, signal.SIGKILL)
+            else:
+                watched = request is not None and self._watch(session, box, pid)
         if request is not None:
             # Why there is no box, if there is none, stands in its channel.
             self._reply({"id": request, "watched": watched})
@@ -258,8 +264,10 @@ class Warden:
             if pid == 0:
                 return
             session = self._by_pid.pop(pid, None)
+            if pid in self._makers:
+                self._makers.discard(pid)
+                continue
             if session is None:
-                # A sibling's first process, or a box that died before it was claimed.
                 self._unclaimed.add(pid)
                 continue
             session.siblings.discard(pid)
