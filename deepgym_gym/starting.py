@@ -150,10 +150,10 @@ class Start:
             self._creating = None
 
     async def _set_up(
-        self, name: str, source: str, run: Callable[[str, float], Awaitable[ExecResult]]
+        self, name: str, source: str, run: Callable[..., Awaitable[ExecResult]]
     ) -> str:
         timeout_s = self._definition.setup_timeout
-        result = await within(timeout_s, run(source, timeout_s))
+        result = await within(timeout_s, run(source, timeout_s, secret=True))
         limit_bytes = self._definition.output_kb * limits.KIB
         content = (await observe.observed(result, timeout_s, limit_bytes)).content
         if result.timed_out:

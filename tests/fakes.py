@@ -136,10 +136,12 @@ class FakeSandbox:
         self.calls.append(call)
         return await self._script.next(str(call[0]), kind)
 
-    async def exec(self, command: str, timeout_s: float, *, persistent: bool = False) -> ExecResult:
+    async def exec(
+        self, command: str, timeout_s: float, *, persistent: bool = False, secret: bool = False
+    ) -> ExecResult:
         return await self._answer(ExecResult, "exec", command, timeout_s, persistent)
 
-    async def code(self, source: str, timeout_s: float) -> ExecResult:
+    async def code(self, source: str, timeout_s: float, *, secret: bool = False) -> ExecResult:
         return await self._answer(ExecResult, "code", source, timeout_s)
 
     async def write(self, path: str, data: bytes) -> None:

@@ -141,17 +141,20 @@ class Sandbox(Protocol):
         """What is enforced here, and how."""
         ...
 
-    async def exec(self, command: str, timeout_s: float, *, persistent: bool = False) -> ExecResult:
+    async def exec(
+        self, command: str, timeout_s: float, *, persistent: bool = False, secret: bool = False
+    ) -> ExecResult:
         """Run `command` under bash as the agent, stdin empty; `persistent` in the one lasting
-        shell.
+        shell. The text of a `secret` one (a setup, before the agent acts) stays in no memory that
+        the agent could read later.
 
         Raises:
             SandboxExhaustedError: no process could be started.
         """
         ...
 
-    async def code(self, source: str, timeout_s: float) -> ExecResult:
-        """Run Python `source` as the agent's `__main__`, stdin empty.
+    async def code(self, source: str, timeout_s: float, *, secret: bool = False) -> ExecResult:
+        """Run Python `source` as the agent's `__main__`, stdin empty; `secret` as for `exec`.
 
         Raises:
             SandboxExhaustedError: no process could be started.

@@ -131,14 +131,17 @@ class GuestSandbox:
         """What is enforced, and how."""
         return self._capabilities
 
-    async def exec(self, command: str, timeout_s: float, *, persistent: bool = False) -> ExecResult:
+    async def exec(
+        self, command: str, timeout_s: float, *, persistent: bool = False, secret: bool = False
+    ) -> ExecResult:
         """Run `command` under bash as the agent. Raises: see `Sandbox.exec`."""
-        header = {"op": "exec", "timeout_s": timeout_s, "persistent": persistent}
+        header = {"op": "exec", "timeout_s": timeout_s, "persistent": persistent, "secret": secret}
         return await self._run(header, to_bytes(command), timeout_s)
 
-    async def code(self, source: str, timeout_s: float) -> ExecResult:
+    async def code(self, source: str, timeout_s: float, *, secret: bool = False) -> ExecResult:
         """Run Python `source` as the agent. Raises: see `Sandbox.code`."""
-        return await self._run({"op": "code", "timeout_s": timeout_s}, to_bytes(source), timeout_s)
+        header = {"op": "code", "timeout_s": timeout_s, "secret": secret}
+        return await self._run(header, to_bytes(source), timeout_s)
 
     async def _run(self, header: dict[str, Any], body: bytes, timeout_s: float) -> ExecResult:
         facts, data = await self.ask(header, body, timeout_s=timeout_s + REPLY_GRACE_S)

@@ -17,10 +17,12 @@ class FaultySandbox:
     async def verify(self, request: VerifyRequest) -> VerifierOutcome:
         raise self._fault
 
-    async def exec(self, command: str, timeout_s: float, *, persistent: bool = False) -> ExecResult:
+    async def exec(
+        self, command: str, timeout_s: float, *, persistent: bool = False, secret: bool = False
+    ) -> ExecResult:
         raise NotImplementedError("this sandbox only fails to verify")
 
-    async def code(self, source: str, timeout_s: float) -> ExecResult:
+    async def code(self, source: str, timeout_s: float, *, secret: bool = False) -> ExecResult:
         raise NotImplementedError("this sandbox only fails to verify")
 
     async def write(self, path: str, data: bytes) -> None:

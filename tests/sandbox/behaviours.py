@@ -410,6 +410,24 @@ async def code_finds_nothing_of_the_supervisor(sandbox: Sandbox) -> None:
     assert result.stdout == b"[]\n[0, 1, 2]\n4\n"
 
 
+@behaviour
+async def a_secret_command_is_like_any_other(sandbox: Sandbox) -> None:
+    hidden = await sandbox.exec("echo out; echo err >&2; exit 3", LONG, secret=True)
+    late = await sandbox.exec("echo begun; (setsid sleep 4323 &); sleep 99", 0.5, secret=True)
+    command = "(while :; do echo tick || break; sleep 0.01; date +%N > t; done) & echo on"
+    server = await sandbox.exec(command, LONG, secret=True)
+    code = await sandbox.code("print(__name__)", LONG, secret=True)
+
+    assert (hidden.exit_code, hidden.stdout, hidden.stderr) == (3, b"out\n", b"err\n")
+    assert (late.timed_out, late.stdout, late.background) == (True, b"begun\n", 0)
+    assert (server.exit_code, b"on" in server.stdout.split()) == (0, True)
+    assert code.stdout == b"__main__\n"
+    # The server can still print, so it lives on, and is still seen.
+    first = await run(sandbox, "while [ ! -s t ]; do sleep 0.01; done; cat t")
+    await run(sandbox, f"while [ \"$(cat t)\" = '{first.strip()}' ]; do sleep 0.01; done")
+    assert (await sandbox.exec("true", LONG)).background > 0
+
+
 # Files.
 
 

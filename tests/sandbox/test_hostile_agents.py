@@ -249,3 +249,31 @@ def test_a_sandbox_that_died_is_lost_also_to_its_verifier(
 
     with pytest.raises(SandboxLostError):
         run(sandbox.verify(VerifyRequest("pass", LONG, final=True, keep_processes=keep)))
+
+
+SCAN = """
+import re
+wanted = re.compile(b"need" + b"le-[a-z]+-[0-9]+")
+found = set()
+with open("/proc/self/maps") as maps, open("/proc/self/mem", "rb", 0) as memory:
+    for line in maps:
+        place = re.match("([0-9a-f]+)-([0-9a-f]+) r", line)
+        if place and "[v" not in line:
+            low, high = (int(word, 16) for word in place.groups())
+            memory.seek(low)
+            try: found.update(wanted.findall(memory.read(high - low)))
+            except OSError: pass
+print(sorted(found))
+"""
+
+
+def test_the_set_ups_text_is_never_in_the_agents_memory(start: Start, run: Run) -> None:
+    sandbox = start()
+    lines = "\n".join(f"# needle-text-{number}" for number in range(300))
+    prints = "for number in range(300): print(f'needle-output-{number}')\n"
+
+    assert run(sandbox.exec(lines + "\necho made", LONG, secret=True)).stdout == b"made\n"
+    assert run(sandbox.code(prints + lines, LONG, secret=True)).stdout.count(b"output") == 300
+    found = run(sandbox.code(SCAN, LONG)).stdout
+
+    assert found == b"[]\n"

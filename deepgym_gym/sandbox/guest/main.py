@@ -15,7 +15,8 @@ import stat
 import threading
 from typing import Any, Callable
 
-from deepgym_gym.sandbox.guest import files, python, wire
+from deepgym_gym.sandbox.guest import files, python, syscalls, wire
+from deepgym_gym.sandbox.guest.capture import Capture
 from deepgym_gym.sandbox.guest.commands import Commands
 from deepgym_gym.sandbox.guest.process import Supervisor
 from deepgym_gym.sandbox.guest.setting import Setting, User
@@ -54,13 +55,52 @@ class Guest:
         try:
             while True:
                 self._supervisor.idle()
-                header, body = wire.receive(self._channel)
-                reply, data = self._handlers[header["op"]](header, body)
-                wire.send(self._channel, {"ok": True, **reply}, data)
+                header, body_bytes = wire.receive_header(self._channel)
+                if header.get("secret"):
+                    self._answer_apart(header, body_bytes)
+                else:
+                    self._answer(header, body_bytes)
         except (wire.ClosedChannel, ValueError):
             pass
         finally:
             self._supervisor.kill_all()
+
+    def _answer(self, header: dict[str, Any], body_bytes: int) -> None:
+        body = wire.receive_body(self._channel, body_bytes)
+        reply, data = self._handlers[header["op"]](header, body)
+        wire.send(self._channel, {"ok": True, **reply}, data)
+
+    def _answer_apart(self, header: dict[str, Any], body_bytes: int) -> None:
+        """Answer in a fork, and never read the body here: the agent's `code` is a fork of this
+        process, may read all of its own memory, and would find what was freed long ago.
+        """
+        ours, theirs = socket.socketpair()
+        with ours, theirs:
+            pid = os.fork()
+            if pid == 0:
+                status = 1
+                try:
+                    status = self._be_apart(header, body_bytes, theirs)
+                finally:
+                    python.leave(status)
+            theirs.close()
+            # Pipes that background programs still hold stay open, as after any other command.
+            _, fds, _, _ = socket.recv_fds(ours, 1, 16)
+            for fd in fds:
+                self._supervisor.linger(Capture(fd, 0))
+            if os.waitpid(pid, 0)[1] != 0:
+                raise wire.ClosedChannel
+
+    def _be_apart(self, header: dict[str, Any], body_bytes: int, parent: socket.socket) -> int:
+        # What double-forks away must be found at the deadline.
+        syscalls.prctl(syscalls.PR_SET_CHILD_SUBREAPER, 1)
+        guest = Guest(self._channel, self._setting._replace(first=False))
+        try:
+            guest._answer(header, body_bytes)
+        except wire.ClosedChannel:
+            return 1
+        socket.send_fds(parent, [b"x"], guest._supervisor.lingering)
+        return 0
 
     # Files, as the agent's user.
 

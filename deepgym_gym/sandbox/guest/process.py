@@ -190,6 +190,11 @@ class Supervisor:
         if len(self._lingering) > _MAX_LINGERING:
             os.close(self._lingering.pop(0).fd)
 
+    @property
+    def lingering(self) -> list[int]:
+        """The descriptors of the pipes that are drained so."""
+        return [capture.fd for capture in self._lingering]
+
     def before(self) -> dict[int, int]:
         """What runs now, as pid -> start time: a deadline must not hit it."""
         if not self.reap():

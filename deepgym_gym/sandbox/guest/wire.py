@@ -72,9 +72,19 @@ def receive(fd: int) -> tuple[dict[str, Any], bytes]:
     Raises:
         ClosedChannel: the writer is gone, also in the middle of a frame.
     """
+    header, body_bytes = receive_header(fd)
+    return header, receive_body(fd, body_bytes)
+
+
+def receive_header(fd: int) -> tuple[dict[str, Any], int]:
+    """Read a frame as far as its body, of which the length is returned. Raises: as `receive`."""
     header_bytes, body_bytes = lengths(_exactly(fd, HEAD_BYTES))
-    header = parse(_exactly(fd, header_bytes))
-    return header, _exactly(fd, body_bytes)
+    return parse(_exactly(fd, header_bytes)), body_bytes
+
+
+def receive_body(fd: int, count: int) -> bytes:
+    """Read the rest of a frame. Raises: as `receive`."""
+    return _exactly(fd, count)
 
 
 def _exactly(fd: int, count: int) -> bytes:
