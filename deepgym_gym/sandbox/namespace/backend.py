@@ -36,6 +36,8 @@ from deepgym_gym.sandbox.guest_sandbox import (
 from deepgym_gym.sandbox.namespace.client import WardenClient
 
 _WORK = "/work"
+# What of the host lies here is covered in every sandbox.
+_OWN_OF_EACH = ["/tmp", "/dev", "/proc", "/run", "/home/dgagent", _WORK]  # noqa: S108
 
 
 class NamespaceBackend:
@@ -92,6 +94,13 @@ class NamespaceBackend:
         binds = ["/usr"]
         path = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
         if python.prefix is not None:
+            if _beneath(python.prefix, _OWN_OF_EACH):
+                raise SandboxUnavailableError(
+                    f"{interpreter.SYSTEM} is missing or too old, and this interpreter lies in "
+                    f"{python.prefix}, where each sandbox has folders of its own. "
+                    f"Install Python {'.'.join(map(str, interpreter.OLDEST))} or newer as "
+                    f"{interpreter.SYSTEM}, or use one that lies elsewhere."
+                )
             binds.append(python.prefix)
             path += f":{python.prefix}/bin"
         return {
