@@ -3,6 +3,7 @@ request by name.
 """
 
 import asyncio
+import contextlib
 import os
 import shutil
 import socket
@@ -100,8 +101,9 @@ class LocalSandbox(GuestSandbox):
         self._backend.forget(self)
         await children.end(self._process, limits.CLOSE_TIMEOUT_S - 1.0)
         # The guest removes it, unless it was killed: by that, or by the agent.
-        if self._base:
-            shutil.rmtree(self._base, ignore_errors=True)
+        if self._base and os.path.exists(self._base):
+            with contextlib.suppress(RecursionError):
+                shutil.rmtree(self._base, ignore_errors=True)
 
 
 def _spawn(command: Sequence[str], fds: tuple[int, ...]) -> "subprocess.Popen[bytes]":

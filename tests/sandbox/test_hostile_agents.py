@@ -1,6 +1,7 @@
 """What an agent does on purpose to escape its verdict, to forge one, or to hurt its machine."""
 
 import os
+import tempfile
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -277,3 +278,20 @@ def test_the_set_ups_text_is_never_in_the_agents_memory(start: Start, run: Run) 
     found = run(sandbox.code(SCAN, LONG)).stdout
 
     assert found == b"[]\n"
+
+
+@pytest.mark.parametrize("backend", ["namespace", "local"])
+def test_a_very_deep_folder_goes_with_its_sandbox(
+    start: Start, run: Run, backend: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    sandbox = start(backend)
+    source = (
+        "import os\nfor _ in range(3000):\n    os.mkdir('d'); os.chdir('d')\nos.chmod('.', 0)\n"
+    )
+
+    assert run(sandbox.code(source, LONG)).exit_code == 0
+    assert run(judge(sandbox, "import os; print(os.listdir())")).stdout == b"['d']\n"
+    run(sandbox.stop())
+
+    assert list(tmp_path.iterdir()) == []
