@@ -868,3 +868,30 @@ async def a_solution_runs_with_nothing(sandbox: Sandbox) -> None:
 
     assert outcome.stderr == b""
     assert outcome.stdout.decode().split("]", 1)[1] == " {'0000000000000000'} 1 2 struck 2\n"
+
+
+@isolated
+async def a_solution_cannot_break_its_supervisor(sandbox: Sandbox) -> None:
+    source = (
+        b"import resource\n"
+        b"def breaks():\n"
+        b"    for kind in range(16):\n"
+        b"        try: resource.prlimit(1, kind, (0, 0))\n"
+        b"        except (OSError, ValueError): pass\n"
+        b"    import os; os._exit(0)\n"
+        b"def ok(): return 1\n"
+    )
+    await sandbox.write("sol.py", source)
+    agents = await sandbox.code(f"{source.decode()}breaks()", LONG)
+    verifier = (
+        "from deepgym_solution import load_solution, SolutionError\n"
+        "s = load_solution('sol.py')\n"
+        "try: s.breaks()\n"
+        "except SolutionError as error: print(error.kind)\n"
+        "print(s.ok())\n"
+    )
+
+    outcome = await judge(sandbox, verifier)
+
+    assert agents.exit_code == 0
+    assert (outcome.stdout, outcome.launch_failed) == (b"exit\n1\n", False)

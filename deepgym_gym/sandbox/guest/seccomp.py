@@ -84,6 +84,8 @@ _CLONE, _CLONE3, _SOCKET, _IOCTL = (56, 220), (435, 435), (41, 198), (16, 29)
 # from a descriptor (a lease that the verifier breaks, say). Programs take a missing timer_create
 # well: `timeout` falls back to alarm.
 _TIMER_CREATE, _FCNTL = (222, 107), (72, 25)
+# Only one's own limits: where there is one uid only, the supervisor's could be set as well.
+_PRLIMIT = (302, 261)
 _SIGNALS = tuple(enumerate((10, 1026)))  # F_SETSIG, F_NOTIFY
 _NEW_NAMESPACES = 0x7E020080  # every CLONE_NEW* flag, CLONE_NEWTIME included
 _SOCKET_FAMILIES = (1, 2, 10, 16)  # unix, inet, inet6, netlink
@@ -131,6 +133,11 @@ def program(machine: str) -> bytes:
         allow,
         _instruction(_EQ, _TIMER_CREATE[column], 0, 1),
         _refuse(_ENOSYS),
+        _instruction(_EQ, _PRLIMIT[column], 0, 4),
+        _instruction(_LOAD, _ARG0),
+        _instruction(_EQ, 0, 1, 0),
+        _refuse(_EPERM),
+        allow,
         _instruction(_EQ, _FCNTL[column], 0, 5),
         _instruction(_LOAD, _ARG1),
         *(_instruction(_EQ, command, 1 - place, place) for place, command in _SIGNALS),

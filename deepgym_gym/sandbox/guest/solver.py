@@ -62,7 +62,16 @@ class SolverSupervisor:
         with contextlib.suppress(wire.ClosedChannel, ValueError):
             while True:
                 header, body = wire.receive(self._channel)
-                reply, data = self._answer(header, body)
+                try:
+                    reply, data = self._answer(header, body)
+                except wire.ClosedChannel:
+                    raise
+                except Exception as error:
+                    if not self._has_run:
+                        raise
+                    # The agent's code has run: what fails from then on was made to fail by it.
+                    self._end_worker()
+                    reply, data = _failure("exit", f"{type(error).__name__}: {error}"), b""
                 wire.send(self._channel, reply, data)
         self._end_worker()
 
