@@ -181,7 +181,7 @@ class NamespaceSandbox(GuestSandbox):
         try:
             return await super().ask(header, body, timeout_s=timeout_s)
         except SandboxLostError as error:
-            if self._warden.ended:
+            if await self._warden.has_ended():
                 raise ProviderError(
                     "The warden, which holds all sandboxes, died; the next start makes a new one.",
                     sandbox_id=self.id,

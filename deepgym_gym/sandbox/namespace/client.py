@@ -16,6 +16,8 @@ from deepgym_gym.limits import CLOSE_TIMEOUT_S, START_TIMEOUT_S
 from deepgym_gym.sandbox import bundle, children, interpreter
 
 _PACKET = 1 << 16
+# How long the kernel may take from closing a killed process's descriptors to its end.
+_DYING_S = 0.5
 # Only what the interpreter needs: boxes inherit the warden's memory, and with it this environment.
 _ENVIRONMENT = {"PATH": "/usr/local/bin:/usr/bin:/bin", "LANG": "C.UTF-8", "LC_ALL": "C.UTF-8"}
 
@@ -83,10 +85,13 @@ class WardenClient:
         """Whether it can still be asked."""
         return self._control.fileno() >= 0
 
-    @property
-    def ended(self) -> bool:
-        """Whether its process is gone; its boxes go after it, so who sees one go may ask this."""
-        return self._process.poll() is not None
+    async def has_ended(self) -> bool:
+        """Whether its process is gone, for who sees one of its boxes go.
+
+        A dying process closes its descriptors, at which its boxes end, before it can be reaped; so
+        this waits a moment.
+        """
+        return await children.wait(self._process, _DYING_S)
 
     async def ask(self, request: Mapping[str, Any], fd: int = -1) -> Mapping[str, Any]:
         """Send a request, with a descriptor if given, and wait for its reply.
