@@ -8,7 +8,6 @@ import os
 import shutil
 import socket
 import subprocess
-import tempfile
 import uuid
 from collections.abc import Sequence
 
@@ -43,7 +42,7 @@ class LocalBackend:
         ours, theirs = socket.socketpair()
         channel = await GuestChannel.over(ours, name)
         config = {
-            "temporary": tempfile.gettempdir(),
+            "temporary": temporary_folder(),
             "path": os.environ.get("PATH", os.defpath),
             "memory_bytes": spec.memory_mb * limits.MIB,
             "output_bytes": spec.output_bytes,
@@ -104,6 +103,18 @@ class LocalSandbox(GuestSandbox):
         if self._base and os.path.exists(self._base):
             with contextlib.suppress(RecursionError):
                 shutil.rmtree(self._base, ignore_errors=True)
+
+
+def temporary_folder() -> str:
+    """Where temporary folders go, by the variables that Python's `tempfile` knows.
+
+    That one writes a file to try the folder, which stays if the process is killed just then.
+    """
+    for name in ("TMPDIR", "TEMP", "TMP"):
+        folder = os.environ.get(name)
+        if folder and os.path.isdir(folder) and os.access(folder, os.W_OK | os.X_OK):
+            return os.path.abspath(folder)
+    return "/tmp"  # noqa: S108  # the guest makes a private folder below it
 
 
 def _spawn(command: Sequence[str], fds: tuple[int, ...]) -> "subprocess.Popen[bytes]":
