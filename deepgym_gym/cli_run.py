@@ -10,8 +10,9 @@ from rich.text import Text
 from deepgym_gym.actions import Action, Observation
 from deepgym_gym.cli_agents import Agent, open_agent, spelled
 from deepgym_gym.cli_text import CommandFailedError, Exit, err, out, print_json, shown, verdict_text
-from deepgym_gym.client import MAX_REJECTED, DeepGym, SyncSession
+from deepgym_gym.client import DeepGym, SyncSession
 from deepgym_gym.errors import ActionError, SandboxError, VerifierError
+from deepgym_gym.playing import MAX_REJECTED
 from deepgym_gym.registry.loading import RegistryEnvironment
 from deepgym_gym.results import RunResult, Trajectory
 from deepgym_gym.session import SessionState

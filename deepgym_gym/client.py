@@ -1,25 +1,25 @@
 """`DeepGym` and `AsyncDeepGym`: sessions in two faces over the one engine."""
 
-import inspect
-from collections.abc import Awaitable, Callable
+from collections.abc import Callable
 from types import TracebackType
-from typing import Any, NamedTuple, Self
+from typing import NamedTuple, Self
 
 from deepgym_gym import loop
-from deepgym_gym.actions import Action, Observation
+from deepgym_gym.actions import Observation
 from deepgym_gym.definition import MultiTurnEnvironment
 from deepgym_gym.errors import ActionError, SandboxError, VerifierError
+from deepgym_gym.playing import (
+    MAX_REJECTED,
+    ActionLike,
+    AsyncAgent,
+    play_episode,
+    rejected_observation,
+)
 from deepgym_gym.results import RunResult, StepResult, StepVerdict, Trajectory
 from deepgym_gym.sandbox.backends import get_backend
 from deepgym_gym.session import Session, SessionState
 
-ActionLike = Action | dict[str, Any] | str
 Agent = Callable[[Observation], ActionLike]
-AsyncAgent = Callable[[Observation], ActionLike | Awaitable[ActionLike]]
-
-# An agent whose actions are rejected so often in a row is not going to act: its episode is scored
-# as it is.
-MAX_REJECTED = 20
 
 
 class Episode(NamedTuple):
@@ -79,9 +79,6 @@ class _Face:
     def failure_result(self) -> RunResult | None:
         """The result that a failed step fixed, if one did."""
         return self._session.failure_result
-
-    def _agents_view(self, error: ActionError) -> Observation:
-        return Observation(content=f"[rejected] {error}", step=self._session.step_number)
 
 
 class SyncSession(_Face):
@@ -152,7 +149,22 @@ class AsyncSession(_Face):
         await self.close()
 
 
-class DeepGym:
+class _Opener:
+    """What both clients are made of: the name of a backend that exists."""
+
+    def __init__(self, mode: str = "auto") -> None:
+        get_backend(mode)
+        self.mode = mode
+
+    def __repr__(self) -> str:
+        """How it was made."""
+        return f"{type(self).__name__}(mode={self.mode!r})"
+
+    def _open(self, env: MultiTurnEnvironment) -> Session:
+        return Session(env, get_backend(self.mode))
+
+
+class DeepGym(_Opener):
     """Opens sessions.
 
     Args:
@@ -166,17 +178,9 @@ class DeepGym:
         DeepGym(mode='auto')
     """
 
-    def __init__(self, mode: str = "auto") -> None:
-        self.mode = mode
-        self._backend = get_backend(mode)
-
-    def __repr__(self) -> str:
-        """How it was made."""
-        return f"{type(self).__name__}(mode={self.mode!r})"
-
     def session(self, env: MultiTurnEnvironment) -> SyncSession:
         """Open a session for one episode; nothing is created before its `start`."""
-        return SyncSession(Session(env, get_backend(self.mode)))
+        return SyncSession(self._open(env))
 
     def run_episode(self, env: MultiTurnEnvironment, agent: Agent) -> Episode:
         """Play one episode: `agent` maps each observation to the next action.
@@ -191,14 +195,13 @@ class DeepGym:
         with self.session(env) as session:
             observation = session.start()
             rejected = 0
-            done = False
-            while not done and session.state is SessionState.RUNNING and rejected < MAX_REJECTED:
+            while session.state is SessionState.RUNNING and rejected < MAX_REJECTED:
                 action = agent(observation)
                 try:
-                    observation, _, done = session.step(action)
+                    observation, _, _ = session.step(action)
                     rejected = 0
                 except ActionError as error:
-                    observation = session._agents_view(error)
+                    observation = rejected_observation(error, session.step_number)
                     rejected += 1
                 except (SandboxError, VerifierError):
                     break
@@ -206,39 +209,17 @@ class DeepGym:
             return Episode(session.trajectory, result)
 
 
-class AsyncDeepGym:
+class AsyncDeepGym(_Opener):
     """`DeepGym`, awaited; works from any event loop. Args and Raises: as `DeepGym`."""
-
-    def __init__(self, mode: str = "auto") -> None:
-        self.mode = mode
-        self._backend = get_backend(mode)
-
-    def __repr__(self) -> str:
-        """How it was made."""
-        return f"{type(self).__name__}(mode={self.mode!r})"
 
     def session(self, env: MultiTurnEnvironment) -> AsyncSession:
         """Open a session for one episode; nothing is created before its `start`."""
-        return AsyncSession(Session(env, get_backend(self.mode)))
+        return AsyncSession(self._open(env))
 
     async def run_episode(self, env: MultiTurnEnvironment, agent: AsyncAgent) -> Episode:
         """Play one episode; `agent` may be a function or a coroutine function. See
         `DeepGym.run_episode`.
         """
         async with self.session(env) as session:
-            observation = await session.start()
-            rejected = 0
-            done = False
-            while not done and session.state is SessionState.RUNNING and rejected < MAX_REJECTED:
-                answer = agent(observation)
-                action = await answer if inspect.isawaitable(answer) else answer
-                try:
-                    observation, _, done = await session.step(action)
-                    rejected = 0
-                except ActionError as error:
-                    observation = session._agents_view(error)
-                    rejected += 1
-                except (SandboxError, VerifierError):
-                    break
-            result = await session.score()
-            return Episode(session.trajectory, result)
+            played = await play_episode(session, agent)
+            return Episode(session.trajectory, played.result)

@@ -14,10 +14,10 @@ from gymnasium.spaces import Box, Dict
 from numpy.typing import NDArray
 
 from deepgym_gym import limits, loop
-from deepgym_gym.actions import Action, Observation
-from deepgym_gym.client import MAX_REJECTED
+from deepgym_gym.actions import Observation
 from deepgym_gym.definition import MultiTurnEnvironment
 from deepgym_gym.errors import ActionError, DefinitionError, SessionClosedError
+from deepgym_gym.playing import MAX_REJECTED, ActionLike
 from deepgym_gym.render import Terminal
 from deepgym_gym.results import ErrorType
 from deepgym_gym.sandbox.backends import NAMES, get_backend
@@ -25,7 +25,6 @@ from deepgym_gym.session import Session, SessionState
 from deepgym_gym.spaces import ActionSpace, TextSpace
 from deepgym_gym.turn import MAX_REJECTION_CHARS, Turn, advance, parsed_action
 
-ActionLike = Action | dict[str, Any] | str
 _MAX_TASK_CHARS = 64 * 1024
 # What an observation may hold besides the two streams: our own notes, and a step verifier's
 # feedback.

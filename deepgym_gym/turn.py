@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 
 from deepgym_gym.actions import Action, Observation, parse_action
 from deepgym_gym.errors import ActionError, SandboxError, VerifierError
+from deepgym_gym.playing import rejected_observation
 from deepgym_gym.results import RunResult
 from deepgym_gym.session import Session, SessionState
 
@@ -107,7 +108,7 @@ async def advance(
         result = await session.score()
     if rejection is not None:
         rejection = _shown(rejection)
-        observation = Observation(content=f"[rejected] {rejection}", step=session.step_number)
+        observation = rejected_observation(rejection, session.step_number)
     elif observation is None:
         why = result.error_type if result else None
         observation = Observation(content=f"[the episode ended: {why}]", step=session.step_number)

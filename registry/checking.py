@@ -18,14 +18,15 @@ from deepgym_gym import loop
 from deepgym_gym.actions import Observation
 from deepgym_gym.definition import MultiTurnEnvironment
 from deepgym_gym.errors import DeepGymError, SandboxUnavailableError
+from deepgym_gym.playing import play_episode
 from deepgym_gym.registry import find_environment
 from deepgym_gym.registry.loading import RegistryEnvironment
-from deepgym_gym.registry.players import Player, idle, play_episode, random_player
+from deepgym_gym.registry.players import Player, idle, random_player
 from deepgym_gym.registry.probe import hidden_lines, look_around
 from deepgym_gym.results import RunResult
 from deepgym_gym.sandbox.backends import get_backend
 from deepgym_gym.sandbox.base import Backend
-from deepgym_gym.session import Session, SessionState
+from deepgym_gym.session import Session
 
 # What a good environment keeps to; more than this is reported, not refused. Unit: seconds.
 SETUP_BUDGET_S: Final = 0.5
@@ -209,11 +210,10 @@ class _Check:
         rule: str,
         wanted: Callable[[float], bool],
     ) -> None:
-        async with self._slots, Session(definition, self.backend) as session:
-            timed = _TimedSession(session)
-            played = await play_episode(timed, player)
-            self.setups.append(timed.start_s)
-            self.verifiers.append(timed.score_s)
+        async with self._slots, _TimedSession(definition, self.backend) as session:
+            played = await play_episode(session, player)
+            self.setups.append(session.start_s)
+            self.verifiers.append(session.score_s)
         result = played.result
         ok = result.has_verdict and wanted(result.score)
         detail = f"score {result.score:g}"
@@ -225,29 +225,22 @@ class _Check:
             self._note("step rewards sum to the score", False, f"{player.name}: {total:g}", variant)
 
 
-class _TimedSession:
+class _TimedSession(Session):
     """A session that notes how long its start and its score took. Unit: seconds."""
 
-    def __init__(self, session: Session) -> None:
-        self._session = session
-        self.step = session.step
-        self.start_s = self.score_s = 0.0
-
-    @property
-    def state(self) -> SessionState:
-        return self._session.state
+    start_s = score_s = 0.0
 
     async def start(self) -> Observation:
         started = time.perf_counter()
         try:
-            return await self._session.start()
+            return await super().start()
         finally:
             self.start_s = time.perf_counter() - started
 
     async def score(self) -> RunResult:
         started = time.perf_counter()
         try:
-            return await self._session.score()
+            return await super().score()
         finally:
             self.score_s = time.perf_counter() - started
 

@@ -6,15 +6,12 @@ They speak the same language as any agent (an observation in, an action out), so
 
 import random
 from collections.abc import Callable, Generator
-from typing import Any, NamedTuple, Protocol
+from typing import Any, Protocol
 
 from deepgym_gym.actions import Action, Observation, parse_action
-from deepgym_gym.client import MAX_REJECTED
-from deepgym_gym.errors import ActionError, DefinitionError, SandboxError, VerifierError
-from deepgym_gym.progress import SessionState
-from deepgym_gym.results import RunResult, StepResult
+from deepgym_gym.errors import ActionError, DefinitionError
+from deepgym_gym.playing import ActionLike
 
-ActionLike = Action | dict[str, Any] | str
 Script = Generator[ActionLike, str, None]
 DONE = Action(action_type="done")  # type: ignore[arg-type]  # pydantic turns the word into the enum
 
@@ -106,59 +103,3 @@ def iter_actions(actions: list[Any]) -> Script:
     """Play a list of actions without looking at what they did."""
     for action in actions:  # noqa: UP028  # a list's iterator cannot be sent the observations
         yield action
-
-
-class EpisodeSession(Protocol):
-    """The part of a session that playing an episode needs."""
-
-    @property
-    def state(self) -> SessionState:
-        """Where the episode is."""
-        ...
-
-    async def start(self) -> Observation:
-        """Return the first observation."""
-        ...
-
-    async def step(self, action: Action) -> StepResult:
-        """Apply one action."""
-        ...
-
-    async def score(self) -> RunResult:
-        """Judge the episode."""
-        ...
-
-
-class Play(NamedTuple):
-    """One played episode: every observation, every step's reward and the result."""
-
-    result: RunResult
-    observations: tuple[Observation, ...]
-    rewards: tuple[float, ...]
-
-
-async def play_episode(session: EpisodeSession, agent: Agent) -> Play:
-    """Play the agent to the end of the session's episode and score it.
-
-    A rejected action is told to the agent, as `DeepGym.run_episode` does.
-
-    Raises:
-        SandboxError: from `start` only; a step that fails ends the episode with its fixed result.
-    """
-    observations = [await session.start()]
-    rewards: list[float] = []
-    rejected = 0
-    while session.state is SessionState.RUNNING and rejected < MAX_REJECTED:
-        try:
-            result = await session.step(agent(observations[-1]))
-        except ActionError as error:
-            rejected += 1
-            last = observations[-1]
-            observations.append(Observation(content=f"[rejected] {error}", step=last.step))
-        except (SandboxError, VerifierError):
-            break
-        else:
-            rejected = 0
-            observations.append(result.observation)
-            rewards.append(result.reward)
-    return Play(await session.score(), tuple(observations), tuple(rewards))

@@ -23,7 +23,7 @@ from deepgym_gym import (
     loop,
     waiting,
 )
-from deepgym_gym.client import MAX_REJECTED, SyncSession
+from deepgym_gym.client import SyncSession
 from deepgym_gym.errors import (
     SandboxError,
     SandboxExhaustedError,
@@ -34,6 +34,7 @@ from deepgym_gym.errors import (
     SetupError,
     VerifierError,
 )
+from deepgym_gym.playing import MAX_REJECTED
 from deepgym_gym.sandbox.backends import get_backend
 from deepgym_gym.sandbox.local import LocalSandbox
 from deepgym_gym.sandbox.namespace.backend import NamespaceSandbox

@@ -8,7 +8,6 @@ from typing import Any
 
 import pytest
 
-from deepgym_gym.client import MAX_REJECTED
 from deepgym_gym.env import SandboxEnv
 from deepgym_gym.errors import (
     ActionError,
@@ -16,6 +15,7 @@ from deepgym_gym.errors import (
     SandboxUnavailableError,
     SessionClosedError,
 )
+from deepgym_gym.playing import MAX_REJECTED
 from deepgym_gym.sandbox.backends import get_backend
 from deepgym_gym.sandbox.base import Sandbox, SandboxSpec
 from tests.gym.worlds import DONE, HELLO, kill_sandboxes, notes

@@ -29,6 +29,7 @@ FLOORS: dict[str, int] = {
     "client": 3,
     "loop": 3,
     "observe": 3,
+    "playing": 3,
     "progress": 3,
     "session": 3,
     "starting": 3,

@@ -3,8 +3,9 @@
 from typing import Any
 
 from deepgym_gym import loop
+from deepgym_gym.playing import Play, play_episode
 from deepgym_gym.registry import load_environment
-from deepgym_gym.registry.players import Play, Player, iter_actions, play_episode
+from deepgym_gym.registry.players import Player, iter_actions
 from deepgym_gym.sandbox.backends import get_backend
 from deepgym_gym.session import Session
 

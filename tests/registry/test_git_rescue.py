@@ -7,8 +7,9 @@ from typing import Any
 
 import pytest
 
+from deepgym_gym.playing import Play
 from deepgym_gym.registry import find_environment
-from deepgym_gym.registry.players import Play, Player, Script
+from deepgym_gym.registry.players import Player, Script
 from deepgym_gym.results import RunResult
 from tests.registry.playing import play_player
 

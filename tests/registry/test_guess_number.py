@@ -5,8 +5,8 @@ import re
 import pytest
 
 from deepgym_gym.actions import Observation
+from deepgym_gym.playing import Play
 from deepgym_gym.registry import find_environment, make_env
-from deepgym_gym.registry.players import Play
 from tests.registry.playing import play, play_player
 
 ENVIRONMENT = find_environment("guess_number")
