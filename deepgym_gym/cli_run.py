@@ -12,7 +12,7 @@ from deepgym_gym.cli_agents import Agent, open_agent, spelled
 from deepgym_gym.cli_text import CommandFailedError, Exit, err, out, print_json, shown, verdict_text
 from deepgym_gym.client import DeepGym, SyncSession
 from deepgym_gym.errors import ActionError, SandboxError, VerifierError
-from deepgym_gym.playing import MAX_REJECTED
+from deepgym_gym.playing import MAX_REJECTED, rejected_observation
 from deepgym_gym.registry.loading import RegistryEnvironment
 from deepgym_gym.results import RunResult, Trajectory
 from deepgym_gym.session import SessionState
@@ -124,7 +124,7 @@ def _play(session: SyncSession, player: Agent, screen: Screen) -> tuple[Observat
                     f"The agent's last {rejected} answers were no usable actions. Expected one "
                     'JSON line such as {"action_type": "bash", "content": "ls"}.'
                 ) from None
-            observation = Observation(content=f"[rejected] {error}", step=observation.step)
+            observation = rejected_observation(error, session.step_number)
         except (SandboxError, VerifierError) as error:
             # Whose fault it was is in the result that `score` returns.
             screen.failed(error)

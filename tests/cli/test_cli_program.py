@@ -57,6 +57,27 @@ def test_rejected_action_is_told_to_the_program_which_goes_on(tmp_path: Path) ->
     assert "not passed" in done.stdout
 
 
+def test_rejected_write_uses_up_its_steps_number_for_the_program(
+    broken_copy: Callable[..., Path], tmp_path: Path
+) -> None:
+    folder = broken_copy(setup__sh="ln -s /tmp link\n")
+    write = {"action_type": "write_file", "path": "link/x", "content": ""}
+    agent = program(
+        tmp_path,
+        "import json, sys\n"
+        "sys.stdin.readline()\n"
+        f"print({json.dumps(write)!r}, flush=True)\n"
+        "told = json.loads(sys.stdin.readline())\n"
+        "sys.stderr.write(f'step {told[\"step\"]}')\n"
+        "print(json.dumps({'action_type': 'done'}), flush=True)\n",
+    )
+
+    done = cli("run", folder, "--agent", agent)
+
+    assert "step 1" in done.stderr
+    assert "[2] done" in done.stdout
+
+
 def test_rejected_write_as_last_step_ends_the_episode_with_its_score(
     broken_copy: Callable[..., Path], tmp_path: Path
 ) -> None:
