@@ -157,7 +157,6 @@ class MountWatch:
         """Whether anything was opened, listed or executed on the mount."""
         try:
             return bool(os.read(self._fd, 4096))
-        except BlockingIOError:
-            return False
         except OSError:
+            # Mostly that nothing is there to read.
             return False
