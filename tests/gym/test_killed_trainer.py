@@ -1,14 +1,11 @@
 """A trainer killed inside `env.reset`, `env.step` or the scoring leaves nothing within 5 s."""
 
-import os
 import signal
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 
-from tests.sandbox.test_ownership import ROOT, below, wait_until_nothing_is_left
+from tests.sandbox.test_ownership import below, start_owner, wait_until_nothing_is_left
 
 
 @pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGTERM, signal.SIGINT])
@@ -17,16 +14,7 @@ from tests.sandbox.test_ownership import ROOT, below, wait_until_nothing_is_left
 def test_killed_trainer_leaves_nothing(
     backend: str, moment: str, number: signal.Signals, tmp_path: Path
 ) -> None:
-    trainer = subprocess.Popen(
-        [sys.executable, "-m", "tests.gym.owner", moment, backend],
-        stdout=subprocess.PIPE,
-        stderr=subprocess.DEVNULL,
-        cwd=ROOT,
-        env={**os.environ, "TMPDIR": str(tmp_path)},
-    )
-    assert trainer.stdout is not None
-    with trainer.stdout as lines:
-        assert lines.readline() == b"now\n"
+    trainer = start_owner(moment, backend, tmp_path, module="tests.gym.owner")
     pids = below(trainer.pid)
 
     trainer.send_signal(number)

@@ -53,9 +53,12 @@ def traces(pids: set[int]) -> list[str]:
     return left
 
 
-def start_owner(moment: str, backend: str, folder: Path) -> "subprocess.Popen[bytes]":
+def start_owner(
+    moment: str, backend: str, folder: Path, module: str = "tests.sandbox.owner"
+) -> "subprocess.Popen[bytes]":
+    """Start the module as a process whose temporary folder is `folder`; wait for its word."""
     owner = subprocess.Popen(
-        [sys.executable, "-m", "tests.sandbox.owner", moment, backend],
+        [sys.executable, "-m", module, moment, backend],
         stdout=subprocess.PIPE,
         stderr=subprocess.DEVNULL,
         cwd=ROOT,
